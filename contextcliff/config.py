@@ -1,8 +1,7 @@
 """From a composed configuration to the objects of a run, with every error named by its key.
 
 A class is one of its group's kinds before it is called, and takes the group's keys and no others. Hydra's `instantiate`
-calls whatever `_target_` names, wherever it stands, and has keys of its own (`_partial_`, `_args_`).
-"""
+calls whatever `_target_` names, wherever it stands, and has keys of its own (`_partial_`, `_args_`)."""
 
 from __future__ import annotations
 
@@ -75,11 +74,8 @@ def build_invocation(
     *,
     options: Mapping[str, str | None] = MappingProxyType({}),
 ) -> Invocation:
-    """Build and check everything that a configuration names: composed, or plain values, which it changes.
-
-    `options` are those that Hydra chose, by group; without them tasks and datasets go by their kind. Raises
-    `ConfigError`.
-    """
+    """Build and check everything that a configuration names: composed, or plain values, which it changes. `options` are
+    those that Hydra chose, by group; without them tasks and datasets go by their kind. Raises `ConfigError`."""
     values = config if isinstance(config, dict) else _resolved(config, list(map(str, config)))
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
@@ -136,10 +132,8 @@ def part_of(config: DictConfig) -> tuple[NoTracker, ReportingSettings, Path]:
 
 
 def build_group(group: str, node: object) -> Any:
-    """The object of a group, and of one that stands in another, such as `judge.engine`. Raises `ConfigError`.
-
-    None for a judge or an embedder that was not chosen.
-    """
+    """The object of a group, and of one that stands in another, such as `judge.engine`. Raises `ConfigError`. None for
+    a judge or an embedder that was not chosen."""
     if node is None and group in ("judge", "embedding"):
         return None
     if not isinstance(node, dict) or "_target_" not in node:
@@ -184,10 +178,8 @@ def _class_at(target: str, group: str) -> type:
 
 
 def _own_metric(key: str, node: Mapping[str, object]) -> object:
-    """A scorer of the user's own, a function or an object of a class, tried once before anything is paid for.
-
-    Further keys of the node are its arguments. Raises `ConfigError`.
-    """
+    """A scorer of the user's own, a function or an object of a class, tried once before anything is paid for. Further
+    keys of the node are its arguments. Raises `ConfigError`."""
     from contextcliff.tasks.questions.qa_scoring import WANTED, OwnMetric  # few runs need it
 
     target = str(node["_target_"])
@@ -290,8 +282,7 @@ def _settled_model(section: dict[str, Any], *, prefix: str, named: set[str]) -> 
     Name and window come from the header of a GGUF file: of one that is typed, since the option's are another model's,
     and where an option leaves them open. Of a server that runs already the file may be anything. A preset's prices go
     where nobody is paid, and its names on servers where one is given by hand; prices that are given by hand stay, so
-    that a budget can be tried. Raises `ConfigError`.
-    """
+    that a budget can be tried. Raises `ConfigError`."""
     engine: Engine = build_group(f"{prefix}engine", section.get("engine"))
     model, told, path = section["model"], dict[str, str](), f"{prefix}model"
     if isinstance(model.get("gguf"), dict) and not engine.is_remote:

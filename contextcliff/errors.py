@@ -75,8 +75,7 @@ class EngineFault(ContextCliffError):
     `kind` is the sample's failure tag where no retry helps (`timeout`, `connect`, `rate_limit`, `server_error`,
     `broken_stream`, `aborted`, `overflow`, `bad_request`, `content_filter` …). `retryable`: another try may succeed.
     `fatal`: no request can succeed (wrong key, unknown model). `retry_after_s`: the seconds that the server asks to
-    wait.
-    """
+    wait."""
 
     def __init__(
         self,
@@ -102,10 +101,8 @@ _JOINERS = "\u200c\u200d"
 
 
 def visible(text: str, *, keep: str = "") -> str:
-    """`text` with escapes in the place of what has no shape, but for the characters of `keep`.
-
-    So the words of a server, a model or a file can't move the cursor, set colours or turn the direction of writing.
-    """
+    """`text` with escapes in the place of what has no shape, but for the characters of `keep`. So the words of a
+    server, a model or a file can't move the cursor, set colours or turn the direction of writing."""
     if text.translate(dict.fromkeys(map(ord, keep))).isprintable():
         return text
     return "".join(

@@ -17,10 +17,8 @@ def quiet_the_hub() -> None:
 
 
 def transport_errors() -> tuple[type[Exception], ...]:
-    """What a request to the hub may raise: `OSError`, and the base of its HTTP client's errors.
-
-    That client is `httpx` before huggingface_hub 2.0 and `httpx2` from then on.
-    """
+    """What a request to the hub may raise: `OSError`, and the base of its HTTP client's errors. That client is `httpx`
+    before huggingface_hub 2.0 and `httpx2` from then on."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return (OSError, next(base for base in HfHubHTTPError.__mro__ if base.__name__ == "HTTPError"))
@@ -30,8 +28,7 @@ def reach_the_hub(repository: str, file: str) -> None:
     """Ask once for a file of a repository, before a library asks with all its retries.
 
     Raises `RunError`, whose text is the cause, where the hub can't be reached or answers with a server error. Other
-    errors (no such repository, no access) are left to the library, which reports those without retrying.
-    """
+    errors (no such repository, no access) are left to the library, which reports those without retrying."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 

@@ -2,8 +2,7 @@
 
 An option of `conf/` names its class in `_target_`. `settings` makes that class a frozen, keyword-only dataclass that
 pydantic validates: a wrong type, a value out of range and an unknown key fail before anything runs, from YAML as
-from Python.
-"""
+from Python."""
 
 from __future__ import annotations
 
@@ -62,10 +61,8 @@ FolderName = Annotated[str, _matching(FOLDER_NAME, _NAMES_A_FOLDER)]
 
 
 def why_no_path(path: str) -> str | None:
-    """Why the operating system refuses a path (too long, no such home folder …); None where it accepts it.
-
-    Whether there is a file is not checked: whoever reads it reports that.
-    """
+    """Why the operating system refuses a path (too long, no such home folder …); None where it accepts it. Whether
+    there is a file is not checked: whoever reads it reports that."""
     try:
         given = Path(path).expanduser()
         if any(len(os.fsencode(part)) > _LONGEST_NAME for part in given.parts):

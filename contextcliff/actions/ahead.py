@@ -286,11 +286,8 @@ class SearchAhead:
         return self._of_steps(steps, built) + self._of_steps(self._beside(steps), ordinary)
 
     def _of_steps(self, steps: Mapping[int, float], built: Sequence[PlannedSample]) -> Load:
-        """That of so many steps at each length; `built` are whole steps of some lengths.
-
-        A step of a length between two of them takes what lies between theirs, and all of it costs what the longest
-        prompt of the length does.
-        """
+        """That of so many steps at each length; `built` are whole steps of some lengths. A step of a length between two
+        of them takes what lies between theirs, and all of it costs what the longest prompt of the length does."""
         import numpy as np
 
         # A control goes with a sample that it is a control of: it can be shorter than that.

@@ -1,7 +1,6 @@
 """The third stage of a run: its answers with their embeddings, their scores and a judge's ratings, in this order.
 
-`ask_annotators` sends what is missing; `annotate` takes what is kept, as `action=analyze` does.
-"""
+`ask_annotators` sends what is missing; `annotate` takes what is kept, as `action=analyze` does."""
 
 from __future__ import annotations
 

@@ -218,10 +218,8 @@ _KEYS = 500
 
 
 def with_earlier(prepared: Prepared, store: Store) -> Prepared:
-    """The run with what its tests pay for earlier answers: lengths added to a search, or looks at a fixed design.
-
-    A run that was begun before keeps what was found then: its own answers may have come in any order.
-    """
+    """The run with what its tests pay for earlier answers: lengths added to a search, or looks at a fixed design. A run
+    that was begun before keeps what was found then: its own answers may have come in any order."""
     run, search, begun = prepared.run, prepared.search, store.run(prepared.run.run_id)
     if search is None:
         facts = replace(run.facts, looks=_looks(prepared, store) if begun is None else begun.facts.looks)

@@ -151,10 +151,8 @@ def sequence_of(
     quantity: Quantity = "score",
     draws_anew: bool = True,
 ) -> tuple[FixedSequenceTest, Threshold]:
-    """The walk over at least one length, and what each had to clear.
-
-    Lengths are tested at the confidence `tested_at`, that of the settings if None; intervals have that of the settings.
-    """
+    """The walk over at least one length, and what each had to clear. Lengths are tested at the confidence `tested_at`,
+    that of the settings if None; intervals have that of the settings."""
     groups = _tested_on(groups, quantity)
     results = summarise(groups, settings.confidence, draws_anew=draws_anew)
     tested_at = settings.confidence if tested_at is None else tested_at
@@ -276,10 +274,8 @@ def _caps(study: Study) -> dict[str, int | None]:
 
 
 def zones_of(sequence: FixedSequenceTest, threshold: Threshold) -> tuple[Zone, ...]:
-    """The zones from 0 tokens (without a cap: from the shortest length) to the longest length, no gaps.
-
-    They meet at the cap and at the ceiling.
-    """
+    """The zones from 0 tokens (without a cap: from the shortest length) to the longest length, no gaps. They meet at
+    the cap and at the ceiling."""
     results = sequence.results
     if not results:
         return ()
@@ -346,8 +342,7 @@ def blueprint_cap(bins: Sequence[Bin]) -> int | None:
 
     A length fails where its standard deviation is at least twice the baseline's (any spread, if the baseline has none),
     its mean is down by more than 30%, or its failures spike: more than twice the baseline's rate and at least 10 points
-    above it. Where none fails: all of them. None if the shortest length has no score, or scores 0.
-    """
+    above it. Where none fails: all of them. None if the shortest length has no score, or scores 0."""
     if not bins or not bins[0].mean:
         return None
     baseline = bins[0]

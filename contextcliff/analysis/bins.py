@@ -5,8 +5,7 @@ quantiles of the measured prompt length: about equally many samples in each, so 
 anything, and samples of equal length never in two groups.
 
 A pilot asks a few questions of every bin first. Their scores choose the bins and nothing else: the cap is tested on the
-fresh samples alone, so that the choice does not affect its confidence.
-"""
+fresh samples alone, so that the choice does not affect its confidence."""
 
 from __future__ import annotations
 
@@ -78,8 +77,7 @@ def summarise(
     """The result of each group, with intervals at `confidence`.
 
     `binary` is whether every item of the whole run is right or wrong; None decides it by these groups. Without
-    `draws_anew` the repeats of a question are one draw, and how much they differ measures nothing of the model.
-    """
+    `draws_anew` the repeats of a question are one draw, and how much they differ measures nothing of the model."""
     items = [items_of(group.samples) for group in groups]
     if binary is None:
         binary = all(item.is_right_or_wrong for of_length in items for item in of_length)
@@ -130,10 +128,8 @@ def _length_result(
 
 
 def is_failure(item: ScoredSample) -> bool:
-    """A scored sample that is not wholly right, by any score below 1.
-
-    Where scores are graded it is a sample with a failure tag: even a good one scores below 1.
-    """
+    """A scored sample that is not wholly right, by any score below 1. Where scores are graded it is a sample with a
+    failure tag: even a good one scores below 1."""
     if item.score is None:
         return False
     if item.graded:
@@ -151,8 +147,7 @@ def fresh_requests(samples: Iterable[ScoredSample]) -> tuple[ScoredSample, ...]:
 
     A prompt that was sent before, or that begins like an earlier one, comes out of the server's cache in no time. Where
     the server says how many tokens its cache saved, a request is left out of which it saved more than half. Where it
-    does not say, of requests with the same prompt or a shared text the slowest counts: no cache served that one.
-    """
+    does not say, of requests with the same prompt or a shared text the slowest counts: no cache served that one."""
     slowest: dict[Hashable, ScoredSample] = {}
     for item in samples:
         generation = item.generation
@@ -182,8 +177,7 @@ def bins_to_fill(pilot: Iterable[ScoredSample], *, threshold: float, relative: b
     """The bins to fill, ascending: the last good one, the first bad one and the one after, and the baseline.
 
     A bin is good if its mean is at the threshold or above (`relative`: at this share of the shortest bin's mean), else
-    bad. If no bin is bad, or the first one is, the bins at that end are filled.
-    """
+    bad. If no bin is bad, or the first one is, the bins at that end are filled."""
     by_bin = _by((item for item in pilot if item.sample.bin is not None), lambda item: item.sample.bin or 0)
     order = list(by_bin)
     if not order:

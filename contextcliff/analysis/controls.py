@@ -2,8 +2,7 @@
 
 A `ceiling` control asks with the evidence alone, a `floor` control with the text but without the evidence. A low
 ceiling means that the question is too hard or that a right answer is not recognised; a high floor means that the
-question can be answered without reading. Neither depends on the length, so a score there says nothing about it.
-"""
+question can be answered without reading. Neither depends on the length, so a score there says nothing about it."""
 
 from __future__ import annotations
 
@@ -30,9 +29,7 @@ from contextcliff.statistics.intervals import is_binary, lower_bound, upper_boun
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ControlLevel:
     """The controls of one length: `ceiling` (evidence alone) and `floor` (no evidence), means with intervals.
-
-    `informative` is False where the ceiling is shown to be low or the floor to be high: no cliff can show there.
-    """
+    `informative` is False where the ceiling is shown to be low or the floor to be high: no cliff can show there."""
 
     asked_tokens: int
     ceiling_n: int
@@ -65,10 +62,8 @@ class Controls:
     floor: Evidence | None
 
     def informative(self, threshold: float | None, confidence: float) -> bool:
-        """Whether a score here says something about the length.
-
-        Not where the ceiling is shown to be below the threshold, or the floor to be above half of it.
-        """
+        """Whether a score here says something about the length. Not where the ceiling is shown to be below the
+        threshold, or the floor to be above half of it."""
         if threshold is None:
             return True
         low_ceiling = self.ceiling is not None and self.ceiling.upper(confidence) < threshold
@@ -158,9 +153,7 @@ def decided_by_judge(
     sequence: FixedSequenceTest, threshold: Threshold, scored: Sequence[ScoredSample], confidence: float
 ) -> tuple[FixedSequenceTest, Threshold, Note, bool]:
     """The walk over judged scores, what was tested, a sentence on the judge, and whether enough answers are known.
-
-    Where too few are, nothing is shown to be above or below.
-    """
+    Where too few are, nothing is shown to be above or below."""
     assert not isinstance(threshold, SearchThreshold)  # a search does not wait for a judge
     right, wrong = (_verdicts(scored, of=known) for known in (1.0, 0.0))
     lacking = max(FEWEST_KNOWN - len(right) - len(wrong), (not right) + (not wrong))

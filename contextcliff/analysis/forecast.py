@@ -1,8 +1,7 @@
 """Before anything is sent: what a search is expected to ask, and the cap that the best possible answers would give.
 
 What a search is expected to ask is played: so many searches of a model with a known score, by the product's own search.
-A text that several samples share is right or wrong as a whole, which is the hardest case.
-"""
+A text that several samples share is right or wrong as a whole, which is the hardest case."""
 
 from __future__ import annotations
 
@@ -171,10 +170,8 @@ def best_case(
     search: Search | None = None,
     quantity: Quantity = "score",
 ) -> BestCase:
-    """Test at least one planned sample, every one of them at 1, in the score or another `quantity`.
-
-    `search` is that of a perfect model; None for a fixed design.
-    """
+    """Test at least one planned sample, every one of them at 1, in the score or another `quantity`. `search` is that of
+    a perfect model; None for a fixed design."""
     scored = [
         ScoredSample(
             sample=sample, prompt_sha256="", score=1.0, failure=None, prediction="", generation=None,
@@ -194,10 +191,8 @@ def best_case(
 
 
 def chance_to_clear(planned: LengthResult, threshold: Threshold, rate: float) -> float | None:
-    """For independent 0/1 scores with a true score of `rate`: exact, by the test that the cap is made with.
-
-    None where samples share texts or the threshold is a share of the baseline: the chance depends on these.
-    """
+    """For independent 0/1 scores with a true score of `rate`: exact, by the test that the cap is made with. None where
+    samples share texts or the threshold is a share of the baseline: the chance depends on these."""
     if planned.sharing or not isinstance(threshold, AbsoluteThreshold):
         return None
     n = planned.planned

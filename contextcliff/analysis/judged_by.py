@@ -1,8 +1,7 @@
 """By what a report was judged: settings as dotted keys with their values, and in which of them two reports differ.
 
 The rule is what a report depends on beside the answers: the run's fingerprint has the questions and the model, the
-rule has the rest. A report that does not tell a key (an earlier version's) differs in none that it does not tell.
-"""
+rule has the rest. A report that does not tell a key (an earlier version's) differs in none that it does not tell."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ and the policy (`contextcliff/kv/model_cache.py`).
 Latency: the last length, from the shortest up, at which the share of requests whose whole answer came within
 `analysis.latency_slo_ms` is shown to be above `analysis.latency_slo_share`, by the exact one-sided binomial bound at
 the analysis' confidence. The order is fixed beforehand, so that no correction is needed. A sample without an answer
-counts as too late. Only requests count whose prompt the server had to read (`analysis.bins.fresh_requests`).
-"""
+counts as too late. Only requests count whose prompt the server had to read (`analysis.bins.fresh_requests`)."""
 
 from __future__ import annotations
 
@@ -42,10 +41,8 @@ FEWEST = 4
 
 
 def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
-    """The cap by every limit that was asked for; `study` has that by the model's answers alone.
-
-    `judge_is_known`: enough answers show how often the judge is right, where one decides.
-    """
+    """The cap by every limit that was asked for; `study` has that by the model's answers alone. `judge_is_known`:
+    enough answers show how often the judge is right, where one decides."""
     cap, window = study.safe_cap, study.facts.max_context_tokens
     limits = (_quality(study) if judge_is_known else _by_unknown_judge(), *_memory(study), *_latency(study))
     open_ = [each for outcome in ("below", "undecided") for each in limits if each.outcome == outcome]
@@ -321,9 +318,8 @@ class PrefillAtLength:
     """As asked."""
     n_requests: int
     ttft_ms: float
-    """The Hodges-Lehmann estimate, at the median number of tokens that were read: what is compared with the curve.
-
-    The one that is shown is the median (`Bin.ttft_ms_median`)."""
+    """The Hodges-Lehmann estimate, at the median number of tokens that were read: what is compared with the curve. The
+    one that is shown is the median (`Bin.ttft_ms_median`)."""
     predicted_ms: float | None
     """By the prefill curve of the shorter lengths; None at the shortest."""
     ms_per_token: float

@@ -60,10 +60,8 @@ def notes_of(
     begins_anywhere: bool = False,
     draws_anew: bool = True,
 ) -> tuple[Note, ...]:
-    """Everything that limits or qualifies the analysis, most important first.
-
-    `groups` are the samples of the test's lengths, in the same order; the rest is as `StudyFacts` has it.
-    """
+    """Everything that limits or qualifies the analysis, most important first. `groups` are the samples of the test's
+    lengths, in the same order; the rest is as `StudyFacts` has it."""
     scored = [item for group in groups for item in group.samples]
     return (
         *_served_models(groups, sequence.results),

@@ -1,8 +1,7 @@
 """A working guess of how a model's score falls with length. It chooses what is asked and decides nothing.
 
 A few thousand curves, each a logistic fall in the logarithm of the length, are weighted by how well they explain the
-scores so far. Wrong curves cost samples and no validity: bets are tested whatever chose them.
-"""
+scores so far. Wrong curves cost samples and no validity: bets are tested whatever chose them."""
 
 from __future__ import annotations
 

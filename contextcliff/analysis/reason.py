@@ -1,7 +1,6 @@
 """Why the safe cap is where it is: how far the test came, what stopped it, and what would settle it.
 
-A length is the median of its measured prompts. Of documents the cap is the shortest of the last bin that clears.
-"""
+A length is the median of its measured prompts. Of documents the cap is the shortest of the last bin that clears."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ claim is about the mean over what was asked from a candidate on.
 A posterior (`posterior.py`) chooses each bet and each next length and decides nothing.
 
 Samples count in the order in which the path needs them, never in that of arrival: what was asked ahead waits. A search
-that is told the same answers in any order, at once or one by one, stands the same.
-"""
+that is told the same answers in any order, at once or one by one, stands the same."""
 
 from __future__ import annotations
 
@@ -104,8 +103,7 @@ class SafeCapSearch:
         """At most so many steps that have no outcome yet: what is needed now, and then what is likely to be after it.
 
         The first is needed whatever comes (of a pair, what it lacks of both). The others are those of the path on which
-        each outcome is the likelier one, as long as its chance is at least `LIKELY`. Empty at the end.
-        """
+        each outcome is the likelier one, as long as its chance is at least `LIKELY`. Empty at the end."""
         path, chance, wanted = self._path, 1.0, dict[Key, None]()
         while len(wanted) < most and chance >= LIKELY and (keys := path.needs()):
             path = path.copied() if path is self._path else path
@@ -124,8 +122,7 @@ class SafeCapSearch:
         """Take the outcomes of the steps `first`, `first` + 1, … of a length; if None, those behind the ones told.
 
         An outcome is final: a score that came later is told to a new search, with all others. Raises ValueError for one
-        that differs from what was told, and for a score outside [0, 1].
-        """
+        that differs from what was told, and for a score outside [0, 1]."""
         told = self._told.setdefault(length, {})
         for number, step in enumerate(scores, start=len(told) if first is None else first):
             bounds_of(scores_of(step))
@@ -134,10 +131,8 @@ class SafeCapSearch:
         self._advance()
 
     def too_long(self, length: int, longest: int | None = None) -> None:
-        """Take it that a length is more than the server takes; `longest` is the longest that fits, None if unknown.
-
-        The ladder then ends with `longest`, and the path is gone again, by all answers.
-        """
+        """Take it that a length is more than the server takes; `longest` is the longest that fits, None if unknown. The
+        ladder then ends with `longest`, and the path is gone again, by all answers."""
         self._limits[length] = longest
         self._begin()
         self._advance()

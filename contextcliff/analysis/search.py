@@ -8,8 +8,7 @@ of the search comes to it, whenever it was answered.
   different prompts, show no more by more samples.
 - A length that the server refused as too long and named its window, or whose prompts it cut in silence, ends the range:
   the longest prompt that fits takes its place. Whether prompts were cut is told by the server's counts
-  (`server_counts.py`). It may be seen late, from shorter lengths; the path is then followed anew.
-"""
+  (`server_counts.py`). It may be seen late, from shorter lengths; the path is then followed anew."""
 
 from __future__ import annotations
 

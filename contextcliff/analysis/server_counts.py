@@ -11,8 +11,7 @@ compared with shorter ones by the counts of the server alone. It is cut
 
 What this misses: the first length of a run; beside one shorter length of half the size, cuts of less than about a fifth
 (a server's own system prompt looks the same: it makes the rate fall); and cuts of less than 5%, until a longer length
-has the same count. `tests/analysis/test_server_counts.py` simulates both errors.
-"""
+has the same count. `tests/analysis/test_server_counts.py` simulates both errors."""
 
 from __future__ import annotations
 
@@ -62,9 +61,7 @@ def is_cut(
     cut: Iterable[Sequence[PromptCount]] = (),
 ) -> bool:
     """Whether the server cut the prompts of a length, by its counts of these and of shorter ones, which it did not.
-
-    `cut` are longer ones that it did: what comes to their count is taken for cut as well.
-    """
+    `cut` are longer ones that it did: what comes to their count is taken for cut as well."""
     known = sorted((_built(each), _counted(each)) for each in shorter if each)
     if not length or not known or _built(length) <= known[-1][0]:
         return False
@@ -86,8 +83,7 @@ def without_cut(scored: Sequence[ScoredSample], *, designed_lengths: bool) -> tu
     """The samples of a fixed design, those that the server cut without a score.
 
     Documents of natural length are no lengths to compare. Of these at least five have the greatest count, and some of
-    them were built at least 10% longer than the shortest: those are cut.
-    """
+    them were built at least 10% longer than the shortest: those are cut."""
     if not designed_lengths:
         return _without_cut_documents(scored)
     known: list[tuple[PromptCount, ...]] = []
@@ -131,8 +127,7 @@ def server_offset(scored: Sequence[ScoredSample], *, own: bool) -> int | None:
 
     It is learnt on the shortest fifth of the prompts. If the model's own tokenizer counted them (`own`), the server's
     count less ours is the offset. Otherwise the longest fifth tells what the server counts for each of our tokens,
-    which is less exact. 0 where it is no more than our counts may be off.
-    """
+    which is less exact. 0 where it is no more than our counts may be off."""
     counts = sorted(prompt_counts(scored), key=lambda each: each.built)
     some = max(1, len(counts) // 5)
     short, long = counts[:some], counts[-some:]

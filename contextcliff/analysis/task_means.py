@@ -4,8 +4,7 @@ After RULER (C.-P. Hsieh et al., arXiv 2404.06654), which averages thirteen task
 average exceeds 85.6% effective. Beside it stands a cap: the last length, from the shortest up, at which the lower end
 of the mean's interval is above the threshold. The tasks are fixed, their samples independent. So the end is above a
 true mean in about 5% of runs at most (at 95%; 6% at the worst that was simulated), whatever the tasks' scores. The
-first length that is not shown ends the walk, so that no correction is needed for several lengths.
-"""
+first length that is not shown ends the walk, so that no correction is needed for several lengths."""
 
 from __future__ import annotations
 

@@ -38,11 +38,8 @@ class Embedder(Protocol):
 def embed_texts(
     embedder: Embedder, texts: Iterable[str], store: Store, *, run_id: str, progress: bool
 ) -> Literal["embedded", "failed", "interrupted"]:
-    """Embed and keep what has no vector yet, and record in the run which embedder did it.
-
-    `failed` after a warning: scores then do without vectors, and the same command goes on.
-    `interrupted` by Ctrl-C or SIGTERM.
-    """
+    """Embed and keep what has no vector yet, and record in the run which embedder did it. `failed` after a warning:
+    scores then do without vectors, and the same command goes on. `interrupted` by Ctrl-C or SIGTERM."""
     identity = digest_of(dict(embedder.identity()))
     wanted = {_key(identity, text): text for text in texts}
     there = store.vectors(wanted)

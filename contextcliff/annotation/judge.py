@@ -1,8 +1,7 @@
 """A judge beside the exact score: another model rates each answer from 1 to 10 by a rubric.
 
 As LLMTest_NeedleInAHaystack has it, but next to the exact score and never in its place: what is reported is how often
-the two disagree.
-"""
+the two disagree."""
 
 from __future__ import annotations
 
@@ -194,8 +193,7 @@ async def ask_judge(
     """Have every answer rated that has no rating yet, within what is left of the budget.
 
     Returns why it stopped before its end, and then about how many answers the judge was not asked. Raises `RunError`
-    where it can't be reached; the answers are stored by then, and the same command goes on.
-    """
+    where it can't be reached; the answers are stored by then, and the same command goes on."""
     meter = judge.meter(budget)
     room = Deployment(model=judge.model, kv_policy=_PLAIN_CACHE, context_tokens=_CONTEXT_TOKENS)
     async with judge.engine.open(room) as session:

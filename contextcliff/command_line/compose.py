@@ -46,10 +46,8 @@ def recompose(overrides: Sequence[str]) -> Invocation:
 
 
 def run_again(overrides: Sequence[Override]) -> list[str] | None:
-    """The command line with the keys of the run that it names; None where it names none, or does not analyse.
-
-    Raises `ConfigError` for a name that is no run, and for a run that can't be analysed here.
-    """
+    """The command line with the keys of the run that it names; None where it names none, or does not analyse. Raises
+    `ConfigError` for a name that is no run, and for a run that can't be analysed here."""
     named = [each for each in overrides if each.key_or_group == KEY]
     if not named or "analyze" not in chosen_options(overrides, "action"):
         return None
@@ -108,8 +106,7 @@ def _taken_overrides(recorded: Mapping[str, str], *, typed: Sequence[Override]) 
     """What a recorded configuration decides of task, sampling and analysis, as overrides; what is typed wins.
 
     A value is taken as plain data, and only for a key that the option has here. Raises `ConfigError` for an option that
-    is not here, and for a value that refers to the environment or to another key.
-    """
+    is not here, and for a value that refers to the environment or to another key."""
     from contextcliff.settings import path_fields
 
     groups, chosen = [], []

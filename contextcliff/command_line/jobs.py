@@ -1,7 +1,6 @@
 """One job of a command line: build the composed configuration, run its action, and pass on how it ended.
 
-A command line is one job, or in a sweep several, which a launcher may run in other processes.
-"""
+A command line is one job, or in a sweep several, which a launcher may run in other processes."""
 
 from __future__ import annotations
 
@@ -32,10 +31,8 @@ _said: set[str] = set()
 
 
 class JobFailed(Exception):
-    """Carries a job's exit code out of a launcher that runs jobs in other processes.
-
-    `unseen_message` is its error where its process has another stderr than ours, such as a cluster's log; else empty.
-    """
+    """Carries a job's exit code out of a launcher that runs jobs in other processes. `unseen_message` is its error
+    where its process has another stderr than ours, such as a cluster's log; else empty."""
 
     def __init__(self, code: int, unseen_message: str = "") -> None:
         super().__init__(code, unseen_message)
@@ -57,10 +54,8 @@ def prepare_environment() -> None:
 
 
 def run_job(config: DictConfig) -> None:
-    """Run one composed configuration; a failure is one line on stderr and an exit code.
-
-    After Ctrl-C or SIGTERM no further job begins.
-    """
+    """Run one composed configuration; a failure is one line on stderr and an exit code. After Ctrl-C or SIGTERM no
+    further job begins."""
     from contextcliff.execution.signals import job_in_progress, posted_stop_code, stop_code
 
     exit_codes.append(ExitCode.FAILED)  # until it has ended

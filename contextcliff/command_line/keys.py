@@ -3,8 +3,7 @@
 Which keys a job has is decided by the options of its groups, so those alone are composed, once for each kind of job.
 `++KEY=VALUE` sets a key in the jobs that have it. Hydra's own `++` sets a key or adds it. In a sweep over options with
 different keys (`task=niah,continuation ++task.trials=2`) a job without the key drops the override with a note; a key
-that no job has is an error.
-"""
+that no job has is an error."""
 
 from __future__ import annotations
 
@@ -41,10 +40,8 @@ _FULL_KEY = re.compile(r"full_key: (\S+)")
 
 
 def checked(overrides: Sequence[Override]) -> list[str]:
-    """The overrides as Hydra takes them, checked against the keys of the jobs. Raises `ConfigError`.
-
-    Keys of mappings that take any key (`model.extra_body.top_a=1`) get the `++` without which Hydra adds none.
-    """
+    """The overrides as Hydra takes them, checked against the keys of the jobs. Raises `ConfigError`. Keys of mappings
+    that take any key (`model.extra_body.top_a=1`) get the `++` without which Hydra adds none."""
     for override in overrides:
         if override.is_force_add() and (problem := _problem(override, overrides)):
             raise ConfigError(problem)
@@ -75,10 +72,8 @@ def _refuse_one_file_of_models(override: Override, overrides: Sequence[Override]
 
 
 def open_swept_keys(config: DictConfig) -> None:
-    """Let an experiment sweep over keys of mappings that take any key, as a command line may.
-
-    Changes `config` in place. Raises `ConfigError` for what no command line may sweep over.
-    """
+    """Let an experiment sweep over keys of mappings that take any key, as a command line may. Changes `config` in
+    place. Raises `ConfigError` for what no command line may sweep over."""
     lines = [f"{key}={value}" for key, value in (config.hydra.sweeper.get("params") or {}).items()]
     # Unresolved: an interpolation in an override refers to our configuration, not to Hydra's.
     typed = cast(list[str], OmegaConf.to_container(config.hydra.overrides.task, resolve=False))
@@ -101,8 +96,7 @@ def drop_absent_keys(
     """Drop the `++` keys that the options of one job of a sweep do not have, each with a note on stderr.
 
     Those that an experiment brings are for the jobs that have them, and go without a note. Changes `config` in place.
-    Returns the overrides that are left.
-    """
+    Returns the overrides that are left."""
     kept = []
     for item in overrides:
         key = item.partition("=")[0].removeprefix(_FORCED)
@@ -165,10 +159,8 @@ def explain_setup(error: Exception, overrides: Sequence[Override], *, began: boo
 
 
 def _problem(override: Override, overrides: Sequence[Override]) -> str:
-    """What is wrong with a key that some job has not, or has already; empty if nothing is.
-
-    Of a forced key the section has to be there: what is inside one is left to the jobs, since some take any key.
-    """
+    """What is wrong with a key that some job has not, or has already; empty if nothing is. Of a forced key the section
+    has to be there: what is inside one is left to the jobs, since some take any key."""
     key, (group, section) = override.key_or_group, _section(override.key_or_group)
     if "/" in key or group == "hydra" or override.package is not None or options_of(key):
         return ""
@@ -227,10 +219,8 @@ def _options_of_jobs(group: str, overrides: Sequence[Override]) -> tuple[str, ..
 
 @cache
 def _composed(choices: tuple[str, ...]) -> Mapping[str, Any]:
-    """The configuration that these choices compose to, with Hydra's.
-
-    Where Hydra refuses them, only those of the outer groups are used, then none.
-    """
+    """The configuration that these choices compose to, with Hydra's. Where Hydra refuses them, only those of the outer
+    groups are used, then none."""
     from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 

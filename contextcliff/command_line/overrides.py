@@ -71,10 +71,8 @@ def _config_folders() -> tuple[Path, ...]:
 
 
 def compose_options(overrides: Sequence[str]) -> DictConfig:
-    """The configuration that the overrides compose to, over the options of all folders, with Hydra's.
-
-    Raises what Hydra raises for overrides that it refuses.
-    """
+    """The configuration that the overrides compose to, over the options of all folders, with Hydra's. Raises what Hydra
+    raises for overrides that it refuses."""
     from hydra import compose, initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
@@ -90,8 +88,7 @@ def parse_command_line(arguments: Sequence[str]) -> Namespace:
     """The values of Hydra's flags, with all that is typed as `overrides` and `flags`.
 
     `showing` is the flag that shows something instead of running, such as `--cfg`. Raises `ConfigError` for an unknown
-    flag, or flags that exclude each other.
-    """
+    flag, or flags that exclude each other."""
     from hydra._internal.utils import get_args_parser
 
     values, unknown = _Parser(parents=[get_args_parser()], add_help=False).parse_known_args(list(arguments))
@@ -125,10 +122,8 @@ def _as_flag(name: str) -> str:
 
 @contextmanager
 def completing() -> Iterator[None]:
-    """Let Hydra install the completion, or complete a line of ours, in silence.
-
-    Under `python -m` Hydra would take over the completion of `python`; it completes `contextcliff` in its place.
-    """
+    """Let Hydra install the completion, or complete a line of ours, in silence. Under `python -m` Hydra would take over
+    the completion of `python`; it completes `contextcliff` in its place."""
     if sys.argv[0].endswith(".py"):
         sys.argv[0] = "contextcliff"
     line = os.environ.get("COMP_LINE")
@@ -146,8 +141,7 @@ def parse_overrides(arguments: Sequence[str]) -> list[Override]:
     """Parse arguments by Hydra's grammar, and check what can be known of each without composing. Raises `ConfigError`.
 
     Values that begin with `~/` are put in quotes: shells leave them after a dotted key, and Hydra takes `~` in quotes
-    only.
-    """
+    only."""
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import OverrideParseException
 

@@ -1,8 +1,7 @@
 """A sweep as a whole, in the process that runs it: its run in the tracker, one progress, and what is said at its end.
 
 The end is the table of its jobs, or the sum of their plans, and with `reporting.compare` the comparison of the runs of
-each task (`action=compare`), with its first job as the baseline.
-"""
+each task (`action=compare`), with its first job as the baseline."""
 
 from __future__ import annotations
 
@@ -190,8 +189,7 @@ def _described(config: DictConfig) -> tuple[StoredSweep, list[list[str]], list[s
     """A sweep, its jobs and the keys in which they differ, from the configuration that Hydra composed for all of them.
 
     Its id is the same for the same jobs in whatever order, however they are run and reported. Its name has the values
-    that are swept (`sweep · qwen, glm · niah, tracing`), and says where all jobs are simulated.
-    """
+    that are swept (`sweep · qwen, glm · niah, tracing`), and says where all jobs are simulated."""
     hydra = config.hydra
     typed = tuple(cast(list[str], OmegaConf.to_container(hydra.overrides.task, resolve=False)))
     jobs = _jobs(hydra, typed)
@@ -231,10 +229,8 @@ def _jobs(hydra: DictConfig, typed: Sequence[str]) -> list[list[str]]:
 
 
 def end_sweep(code: ExitCode) -> ExitCode:
-    """End the sweep of this process, whose jobs ended with `code`; returns the command's exit code.
-
-    Raises `ContextCliffError`, as on a full disk.
-    """
+    """End the sweep of this process, whose jobs ended with `code`; returns the command's exit code. Raises
+    `ContextCliffError`, as on a full disk."""
     while _watching:
         watch = _watching.pop()
         with path_errors_by_key({}):
@@ -266,10 +262,8 @@ def _posted_rows() -> tuple[SweepRow, ...]:
 
 
 def _compare(watch: SweepWatch, rows: Sequence[SweepRow]) -> ExitCode:
-    """Compare the runs of each task with the first one; returns the exit code.
-
-    A comparison that can't be made is a warning, and does not make the sweep a failure, for its runs are there.
-    """
+    """Compare the runs of each task with the first one; returns the exit code. A comparison that can't be made is a
+    warning, and does not make the sweep a failure, for its runs are there."""
     runs: dict[str, dict[str, int]] = {}
     for row in rows:
         if row.folder and (watch.folder.parents[1] / row.folder).is_dir():

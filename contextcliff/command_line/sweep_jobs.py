@@ -3,8 +3,7 @@
 On the machine that sweeps there is a folder of the sweep's jobs (`JOBS_FOLDER`). A job posts there its plan, and its
 row where it could not begin. With `task.like=first` the first job holds a lock there while it is under way, and posts
 the folder of its run when it ends; a job that needs that run waits for the lock, which the operating system releases
-however a process ends.
-"""
+however a process ends."""
 
 from __future__ import annotations
 
@@ -57,10 +56,8 @@ def _place(overrides: Sequence[str], *, job: int) -> SweepPlace | None:
 
 @contextmanager
 def in_sweep(invocation: Invocation, *, job: int | None, in_main: bool) -> Iterator[Invocation]:
-    """The invocation at its place in the sweep (`job` is None outside a sweep). Raises `RunError`.
-
-    A job that fails leaves a row that says why. One in another process than the sweep's draws no progress of its own.
-    """
+    """The invocation at its place in the sweep (`job` is None outside a sweep). Raises `RunError`. A job that fails
+    leaves a row that says why. One in another process than the sweep's draws no progress of its own."""
     place = None if job is None else _place(invocation.overrides, job=job)
     if job is not None:
         invocation = replace(invocation, on_planned=partial(_post_plan, job=job))
@@ -115,10 +112,8 @@ def _post_plan(plan: Plan, *, job: int) -> None:
 
 @contextmanager
 def like_first(invocation: Invocation, *, job: int | None) -> Iterator[Invocation]:
-    """With `task.like=first`: the first job posts its run, and every other one is as if that run had been named.
-
-    Raises `RunError` where the first job can't be waited for.
-    """
+    """With `task.like=first`: the first job posts its run, and every other one is as if that run had been named. Raises
+    `RunError` where the first job can't be waited for."""
     if invocation.like != FIRST or job is None or invocation.run_folder is not None:  # a stored run asks nothing
         yield invocation
         return

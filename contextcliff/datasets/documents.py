@@ -23,10 +23,8 @@ _MAX_NAMED = 20
 
 @settings
 class Documents(OwnQuestions):
-    """The files of a folder, and questions on them in a JSON Lines file; without questions they are haystacks.
-
-    A question names its file in `document`. Files that can't be read are left out, and a note names them.
-    """
+    """The files of a folder, and questions on them in a JSON Lines file; without questions they are haystacks. A
+    question names its file in `document`. Files that can't be read are left out, and a note names them."""
 
     name = "documents"
 

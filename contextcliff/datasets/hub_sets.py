@@ -57,9 +57,7 @@ class Squad(HubQuestions):
 @settings
 class NarrativeQA(HubQuestions):
     """Schema of `deepmind/narrativeqa`: `document {id, kind, summary {text, title}, text}, question {text}, answers`.
-
-    The questions were written from the summaries, so a few are answered in the story only indirectly.
-    """
+    The questions were written from the summaries, so a few are answered in the story only indirectly."""
 
     name = "narrativeqa"
 
@@ -92,9 +90,7 @@ class NarrativeQA(HubQuestions):
 @settings
 class Quality(HubQuestions):
     """Schema of `tasksource/QuALITY`: `article, question, options, gold_label`; the label counts from 1.
-
-    `emozilla/quality` has the same texts with `label=answer` and `first_label=0`.
-    """
+    `emozilla/quality` has the same texts with `label=answer` and `first_label=0`."""
 
     name = "quality"
 
@@ -172,8 +168,7 @@ class Qasper(HubQuestions):
 
     Answers are read as in the authors' scoring: spans joined by commas, free text, or yes or no. The evidence is that
     of the first annotator who answered. The repository has a loading script, which is not run: `revision` names
-    the hub's conversion to Parquet, which has no named configuration.
-    """
+    the hub's conversion to Parquet, which has no named configuration."""
 
     name = "qasper"
 
@@ -235,10 +230,8 @@ _Sentence = tuple[str, int]
 
 @settings
 class HotpotQA(HubQuestions):
-    """Schema of `hotpotqa/hotpot_qa`: `id, question, answer, supporting_facts, context {title, sentences}`.
-
-    Each paragraph follows its title. The supporting sentences are the evidence. Every question is of level 2.
-    """
+    """Schema of `hotpotqa/hotpot_qa`: `id, question, answer, supporting_facts, context {title, sentences}`. Each
+    paragraph follows its title. The supporting sentences are the evidence. Every question is of level 2."""
 
     name = "hotpotqa"
 

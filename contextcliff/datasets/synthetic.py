@@ -52,10 +52,8 @@ class Synthetic(Drawn):
 
 @settings
 class Noise:
-    """As many rounds of the sentences as the longest prompt needs, a line each.
-
-    The noise of RULER (Hsieh et al. 2024, arXiv:2404.06654), whose sentences are others.
-    """
+    """As many rounds of the sentences as the longest prompt needs, a line each. The noise of RULER (Hsieh et al. 2024,
+    arXiv:2404.06654), whose sentences are others."""
 
     name = "noise"
 
@@ -88,8 +86,7 @@ class NeedleText(Drawn):
     """Sentences of one template, each with a key and a value that no other has.
 
     The haystack of RULER's multikey 2 and 3 (Hsieh et al. 2024, arXiv:2404.06654). Its YAML takes template and kinds
-    from the task, so that text and needle are of one form.
-    """
+    from the task, so that text and needle are of one form."""
 
     name = "needles"
 

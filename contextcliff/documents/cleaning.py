@@ -45,16 +45,14 @@ _BREAKS = str.maketrans({"\u2029": "\n\n", "\f": "\n"})
 _REPLACEMENTS = str.maketrans("\u00a0\u2007\u202f", "   ", "\u00ad\u200b\u2060\ufeff")
 """No-break spaces become blanks; soft hyphen, zero-width space, word joiner and byte order mark go.
 
-The joiners of Persian, Hindi and emoji (U+200C, U+200D) and direction marks stay: they are part of the spelling.
-"""
+The joiners of Persian, Hindi and emoji (U+200C, U+200D) and direction marks stay: they are part of the spelling."""
 
 
 def clean_text(text: str) -> str:
     """The text as paragraphs with one blank line between them. A clean text is returned unchanged.
 
     `ftfy` (Speer 2019) repairs mojibake, ligatures, line ends and control characters, and normalises to NFC. Lines are
-    joined where one width explains most breaks (`unwrap`).
-    """
+    joined where one width explains most breaks (`unwrap`)."""
     # Repeated, since one step can uncover work for another: a soft hyphen hides mojibake, a broken line a marker.
     while (cleaned := _clean_once(text)) != text:
         text = cleaned
@@ -93,9 +91,7 @@ _NO_BLANK = re.compile(r"[^\W_]-\n(?=[^\W_])|[^\s-](?:--|—)\n|\n(?=(?:--|—)\
 
 def unwrap(text: str) -> str:
     """The text with one line per paragraph, if it is hard-wrapped. Verse, letter heads and lists keep their lines.
-
-    Paragraphs are separated by one blank line, also those that only a line that is set in begins.
-    """
+    Paragraphs are separated by one blank line, also those that only a line that is set in begins."""
     paragraphs = [paragraph.split("\n") for paragraph in text.split("\n\n")]
     used = sorted(len(line) for lines in paragraphs for line in lines[:-1])
     if len(used) < _MIN_BREAKS:

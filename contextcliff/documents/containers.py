@@ -27,10 +27,8 @@ class UnreadableError(Exception):
 
 
 def open_zip(data: bytes, *, kind: str) -> zipfile.ZipFile:
-    """Open the container. `kind` (`EPUB`) names the format in messages.
-
-    Raises `UnreadableError` for one that is damaged, encrypted, or unpacks to more than 512 MiB.
-    """
+    """Open the container. `kind` (`EPUB`) names the format in messages. Raises `UnreadableError` for one that is
+    damaged, encrypted, or unpacks to more than 512 MiB."""
     try:
         container = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError) as error:
@@ -44,10 +42,8 @@ def open_zip(data: bytes, *, kind: str) -> zipfile.ZipFile:
 
 
 def read_member(container: zipfile.ZipFile, name: str, *, kind: str) -> bytes:
-    """The content of one member; `zipfile` reads no more of it than the container's directory declares.
-
-    Raises `UnreadableError` where it is missing or damaged.
-    """
+    """The content of one member; `zipfile` reads no more of it than the container's directory declares. Raises
+    `UnreadableError` where it is missing or damaged."""
     shown = name[:_MAX_NAME] if name.isprintable() else "a file"
     try:
         return container.read(name)
@@ -85,8 +81,7 @@ _REPLACEMENTS = {
 }
 """Character sets that the WHATWG Encoding Standard reads instead of the declared ones.
 
-A declaration that is readable as ASCII can't be in a UTF-16 file.
-"""
+A declaration that is readable as ASCII can't be in a UTF-16 file."""
 _NO_WRITING = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"})
 """Python's encodings that no page is in; `punycode` takes quadratic time."""
 
@@ -95,8 +90,7 @@ def decode(data: bytes, *, declares: bool) -> str:
     """The text, with Unix line ends.
 
     The character set is that of the byte order mark, else (with `declares`) that of an HTML or XML declaration, else
-    UTF-8. Raises `UnreadableError` for bytes that are not valid in it: guessing another one would damage the text.
-    """
+    UTF-8. Raises `UnreadableError` for bytes that are not valid in it: guessing another one would damage the text."""
     for mark, name in _BYTE_ORDER_MARKS.items():
         if data.startswith(mark):
             return _decode_as(name, data[len(mark) :])
@@ -122,10 +116,8 @@ def _decode_as(name: str, data: bytes, *, detail: str = "") -> str:
 
 
 def import_reader(module: str, *, kind: str) -> Any:
-    """Import a module of the extra `docs-in`; `kind` (`PDF`) names the format in the message.
-
-    Raises `ConfigError` with the command that installs it.
-    """
+    """Import a module of the extra `docs-in`; `kind` (`PDF`) names the format in the message. Raises `ConfigError` with
+    the command that installs it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,8 +1,7 @@
 """The text of HTML pages, alone or as the chapters of an EPUB book.
 
 Paragraphs with blank lines between them, without scripts, menus and forms; of a book all pages in the order of its
-spine, without the contents page.
-"""
+spine, without the contents page."""
 
 from __future__ import annotations
 
@@ -35,8 +34,7 @@ def html_text(markup: str) -> str:
     """Text in reading order: a paragraph per block, a line per list item and table row, cells separated by ` | `.
 
     Scripts, comments, navigation, footers and form controls are left out. Raises `UnreadableError` for a page nested
-    deeper than 2,048 elements.
-    """
+    deeper than 2,048 elements."""
     html = import_reader("lxml.html", kind="HTML")
     # Without huge_tree lxml stops at a smaller depth and drops the rest of the page silently.
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)

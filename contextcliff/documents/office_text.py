@@ -2,8 +2,7 @@
 
 Headers, footers, notes and deleted words are left out. Word and OpenDocument nest paragraphs, tables and text boxes
 alike, under names of their own: one walk over the tree reads both, by the vocabulary of each. `striprtf` reads the
-codes of RTF; its output does not tell the ends of paragraphs, lines and cells apart, so these are marked beforehand.
-"""
+codes of RTF; its output does not tell the ends of paragraphs, lines and cells apart, so these are marked beforehand."""
 
 from __future__ import annotations
 
@@ -77,10 +76,8 @@ _ODT = _Vocabulary(
 
 
 def docx_text(data: bytes) -> str:
-    """Paragraphs with blank lines between them; one line per table row, its cells separated by ` | `.
-
-    Raises `UnreadableError` for a damaged or encrypted file.
-    """
+    """Paragraphs with blank lines between them; one line per table row, its cells separated by ` | `. Raises
+    `UnreadableError` for a damaged or encrypted file."""
     if data.startswith(_OLE):
         raise UnreadableError("is encrypted or in the format of Word 97; save it as DOCX without a password")
     container = open_zip(data, kind="DOCX")
@@ -174,8 +171,7 @@ def rtf_text(data: bytes) -> str:
     """As `docx_text`, of a file in Rich Text Format.
 
     Read with `striprtf`, in the code page of the file and the character sets of its fonts. Raises `UnreadableError` for
-    a file that is damaged or has bytes that its code page lacks.
-    """
+    a file that is damaged or has bytes that its code page lacks."""
     striprtf = import_reader("striprtf.striprtf", kind="RTF")
     if not data.lstrip().startswith(b"{\\rtf"):
         raise UnreadableError("is not a valid RTF file")

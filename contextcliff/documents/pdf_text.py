@@ -42,10 +42,8 @@ class Line:
 
 
 def pdf_lines(data: bytes) -> list[list[Line]]:
-    """The lines of each page; a page without text (a scan) has none.
-
-    Read with PDFium (`pypdfium2`). Raises `UnreadableError` for a damaged or encrypted file.
-    """
+    """The lines of each page; a page without text (a scan) has none. Read with PDFium (`pypdfium2`). Raises
+    `UnreadableError` for a damaged or encrypted file."""
     pdfium = import_reader("pypdfium2", kind="PDF")
     try:
         document = pdfium.PdfDocument(data)
@@ -135,9 +133,7 @@ def pdf_text(data: bytes) -> str:
 
 def _separator(previous: Line, rest: Sequence[Line], usual: float, margin: float, *, across: bool) -> str:
     """The separator of two lines, `across` a page or not: a blank line, a line end or a blank; empty inside a word.
-
-    `usual` is the distance from line to line, `margin` the right margin of the line before.
-    """
+    `usual` is the distance from line to line, `margin` the right margin of the line before."""
     line = rest[0]
     if previous.hyphenated:
         return ""

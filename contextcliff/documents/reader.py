@@ -1,8 +1,7 @@
 """Reads the text of documents by their suffix, in a process of its own with bounds of time, memory and text.
 
 A document may be anybody's. A few kilobytes can ask for hours of work or for gigabytes, and a library in C that fails
-ends its process without a word: then this process ends, and the run goes on without the file.
-"""
+ends its process without a word: then this process ends, and the run goes on without the file."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ def read_document(path: Path) -> str:
     """Plain text with blank lines between paragraphs, by the suffix; a file with any other is read as text.
 
     Raises `UnreadableError` for a file that is damaged, encrypted, in an unknown character set or without text (a
-    scan), and `ConfigError` where the package that reads it is not installed.
-    """
+    scan), and `ConfigError` where the package that reads it is not installed."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -50,8 +48,7 @@ def documents_in(folder: Path, *, place: str) -> tuple[list[Path], list[Path]]:
     """The files of a folder with one of `SUFFIXES`, sorted by name, without hidden files and subfolders.
 
     Links that lead out of the folder come apart, as the second list. Raises `ConfigError`, which begins with `place`,
-    for a folder that can't be read and for one without a document.
-    """
+    for a folder that can't be read and for one without a document."""
     try:
         home = folder.resolve()
         files = sorted(file for file in folder.iterdir() if file.suffix.lower() in SUFFIXES and file.is_file())
@@ -130,8 +127,7 @@ class DocumentReader:
         """The text as `read_document` gives it, with `cleaned` as `clean_text` does.
 
         Raises what `read_document` raises, and `UnreadableError` for a file that takes too long or too much memory,
-        holds too much text, or ends the process.
-        """
+        holds too much text, or ends the process."""
         size = path.stat().st_size if path.exists() else 0
         seconds = min(_LEAST_SECONDS + _SECONDS_PER_MIB * (size >> 20), _MOST_SECONDS)
         process = self._process = self._process or _started()

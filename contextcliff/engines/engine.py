@@ -65,10 +65,8 @@ class Session(Protocol):
     async def generate(
         self, sample: Sample, prompt: Prompt, sampling: Sampling, on_token: OnToken | None = None
     ) -> Generation:
-        """Answer `prompt`, the only thing that is sent. Raises `EngineFault` if the model is not to blame.
-
-        `on_token` gets thoughts and text piece by piece; if the call then raises, what it got is to be dropped.
-        """
+        """Answer `prompt`, the only thing that is sent. Raises `EngineFault` if the model is not to blame. `on_token`
+        gets thoughts and text piece by piece; if the call then raises, what it got is to be dropped."""
 
 
 @settings

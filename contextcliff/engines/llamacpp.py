@@ -1,8 +1,7 @@
 """Engine `llamacpp`: llama.cpp's own server inside this process, asked over loopback.
 
 The wheel `xllamacpp` has the server compiled in, so that a GGUF file runs without a compiler and without another
-program. Streaming, prefix cache, token counts and errors are those of any llama.cpp server.
-"""
+program. Streaming, prefix cache, token counts and errors are those of any llama.cpp server."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Engine `simulated`: a simulated model whose chance of a right answer is a known function of length and depth.
 
 Tests check with it whether the analysis finds what is there, and users try a sweep with it before the sweep costs
-anything. Where a sample has no right answer, it writes prose that gets more repetitive by the same law.
-"""
+anything. Where a sample has no right answer, it writes prose that gets more repetitive by the same law."""
 
 from __future__ import annotations
 
@@ -47,8 +46,7 @@ class Simulated(Engine):
     linearly in log length over the `slope_octaves` below `cliff_tokens`; `flat` stays at `ceiling`.
     `position` lowers the chance by up to `position_strength` in the `middle`, at the `start` or at the `end`.
     A compressed cache shortens `cliff_tokens` by `quantised_shift` octaves for each halving of what it keeps; a scale
-    of `model.rope` multiplies it.
-    """
+    of `model.rope` multiplies it."""
 
     law: Literal["cliff", "slope", "flat"] = "cliff"
     cliff_tokens: PositiveInt = 1500

@@ -1,8 +1,7 @@
 """Two stores become one: what is missing is inserted, in one transaction, and nothing that is there is replaced.
 
 The other one may be anybody's, of an earlier version, or in use. Nothing of it is changed: what is merged is a copy,
-checked row by row, of rows that our own code could have written, under names that stay inside an output folder.
-"""
+checked row by row, of rows that our own code could have written, under names that stay inside an output folder."""
 
 from __future__ import annotations
 
@@ -40,10 +39,8 @@ Merged = dict[Literal["runs", "new_runs", "answers", "new_answers", "other_answe
 
 
 def merge_store(store: Store, other: Path) -> Merged:
-    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing. Raises `RunError`.
-
-    Of a run that both have the one with more samples stays.
-    """
+    """Insert what the store in the folder `other` has and `store` lacks, all of it or nothing. Raises `RunError`. Of a
+    run that both have the one with more samples stays."""
     file = other / STORE_NAME
     with TemporaryDirectory(prefix="contextcliff-gather-") as folder:
         copy = _checked_copy(file, Path(folder))

@@ -50,10 +50,8 @@ class Runner:
     _under_way: dict[asyncio.Task[Outcome], PlannedSample] = field(default_factory=dict)
 
     async def answers(self, source: Source) -> AsyncIterator[Outcome]:
-        """Yield each sample's outcome as it ends, after its generation is stored and `source` has heard of it.
-
-        Raises `RunError` for a fault that no prompt can mend (wrong key) and for a long row of failures or refusals.
-        """
+        """Yield each sample's outcome as it ends, after its generation is stored and `source` has heard of it. Raises
+        `RunError` for a fault that no prompt can mend (wrong key) and for a long row of failures or refusals."""
         self._own_tokenizer = has_own_tokenizer(self.store, self.run_id)
         before = dict(self.store.faults(self.run_id))
         self._refused_before = frozenset(name for name, fault in before.items() if fault.kind in REFUSALS)
@@ -215,8 +213,7 @@ class Health:
     """Adapts the number of requests in flight and opens the breaker.
 
     Additive increase, multiplicative decrease (V. Jacobson, SIGCOMM 1988): a 429 halves the limit once for all requests
-    that were in flight together, and each answer raises it by a share.
-    """
+    that were in flight together, and each answer raises it by a share."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most
@@ -237,8 +234,7 @@ class Health:
         """Count a failure. Raises `RunError` after too many in a row.
 
         What can't be retried was refused, by a server that is there. Prompts that are too long count in no row, nor do
-        those that an earlier invocation was refused `before`: a run that ended well with them ends well again.
-        """
+        those that an earlier invocation was refused `before`: a run that ended well with them ends well again."""
         if not fault.retryable:
             self._alive()
             self._refusals += fault.kind in REFUSALS and not before
@@ -268,9 +264,7 @@ class Health:
 @contextmanager
 def in_turn(output_dir: Path, *coordinates: object, announce: bool) -> Iterator[None]:
     """Hold the turn for what `coordinates` name in a store: two runs of one schedule would pay for every prompt twice.
-
-    The lock lies in the user's cache folder: there is no output folder before the first answer.
-    """
+    The lock lies in the user's cache folder: there is no output folder before the first answer."""
     name = digest_of(str(output_dir.resolve()), *coordinates)[:32]
     folder = user_cache_path("contextcliff")
     lock = FileLock(folder / f"{name}.lock")

@@ -23,8 +23,7 @@ def in_prefix_order(samples: Iterable[Sample]) -> tuple[Sample, ...]:
 
     Walking the leaves in order, whichever way the branches are turned, shares the most with a cache that keeps the last
     prompt: every inner node is computed once. Lengths ascend, so that a run that is cut short has its short lengths
-    whole. Recipes are compared and not prompts: of two passages that begin alike the shorter branches off first.
-    """
+    whole. Recipes are compared and not prompts: of two passages that begin alike the shorter branches off first."""
     return tuple(sorted(samples, key=_place))
 
 
@@ -112,8 +111,7 @@ class PrefixGate:
     computed what they share. Of those that wait for a request that fails one takes its place. With one request at a
     time the order is the one given.
 
-    `in_slots`, for a server whose slots each keep one prompt: samples of one context go one after another.
-    """
+    `in_slots`, for a server whose slots each keep one prompt: samples of one context go one after another."""
 
     def __init__(self, source: Source, *, in_slots: bool = False) -> None:
         self._source, self._in_slots = source, in_slots

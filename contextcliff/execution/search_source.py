@@ -21,8 +21,7 @@ class SearchSource:
     """Hands out the samples of a search.
 
     Decisions are those of its path, which takes complete steps in its own order: neither the order of answers nor what
-    was asked ahead has any influence on them. What was asked ahead and is not needed any more is not sent.
-    """
+    was asked ahead has any influence on them. What was asked ahead and is not needed any more is not sent."""
 
     path: Path
     build: Callable[[Key], Sequence[PlannedSample]]

@@ -1,8 +1,7 @@
 """Ctrl-C and SIGTERM: the first lets a run end in order, with its report; a second one ends it at once.
 
 The signal cancels the requests that are being sent; any other work is ended by a `KeyboardInterrupt`. A process that
-sweeps passes the signal on to its jobs in other processes, and no further job starts.
-"""
+sweeps passes the signal on to its jobs in other processes, and no further job starts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """`state.db`: every generation at once and for good, by a key of what was asked of whom.
 
 SQLite in WAL mode with full synchronisation: a generation that `keep` has returned from survives the process and the
-power. The same question to the same model is never paid twice, whichever run asks it.
-"""
+power. The same question to the same model is never paid twice, whichever run asks it."""
 
 from __future__ import annotations
 
@@ -57,10 +56,8 @@ class Respondent:
     label: str
 
     def key(self, sample: Sample, prompt_sha256: str, *, served: str | None = None) -> str:
-        """The store's key of this respondent's answer; `served` is the model's name as a server reports it.
-
-        The seed enters only where tokens are drawn: a greedy answer to the same prompt is the same.
-        """
+        """The store's key of this respondent's answer; `served` is the model's name as a server reports it. The seed
+        enters only where tokens are drawn: a greedy answer to the same prompt is the same."""
         samplers = asdict(self.sampling.for_answer(sample.answer_tokens))
         given = samplers.pop("seed")
         seed = (sample.seed if given is None else given) if self.sampling.temperature > 0.0 else None
@@ -88,9 +85,7 @@ class PlannedSample:
 
 class Store:
     """What is kept of the runs of one folder. `keep` makes the database; what is written before that waits in memory.
-
-    Threads may share it: what they write while one waits for the disk goes in with the next transaction.
-    """
+    Threads may share it: what they write while one waits for the disk goes in with the next transaction."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / STORE_NAME

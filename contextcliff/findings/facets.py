@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FacetRow:
-    """The samples of one value (or range of values) of one metadata key.
-
-    `cap_tokens` is the safe cap of these samples alone, by the same rule as the run's.
-    """
+    """The samples of one value (or range of values) of one metadata key. `cap_tokens` is the safe cap of these samples
+    alone, by the same rule as the run's."""
 
     facet: str
     value: str

@@ -57,11 +57,8 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Column:
-    """A column of a table.
-
-    `spare` says what gives way on a narrow console: the highest goes first, 0 never goes. `words` is for text, which
-    stands to the left; numbers stand to the right.
-    """
+    """A column of a table. `spare` says what gives way on a narrow console: the highest goes first, 0 never goes.
+    `words` is for text, which stands to the left; numbers stand to the right."""
 
     title: str
     cells: tuple[str, ...]
@@ -117,10 +114,8 @@ PAGE_NAME = "report.html"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run.
-
-    What stands before the last slash of `key` is the group that charts are sorted by, as in `by_length/score`.
-    """
+    """One point of a metric. `step` is a context length in tokens, 0 for a figure of the whole run. What stands before
+    the last slash of `key` is the group that charts are sorted by, as in `by_length/score`."""
 
     key: str
     value: float | None

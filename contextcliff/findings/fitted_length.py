@@ -34,8 +34,7 @@ class FittedLength:
     """Tokens at which the fitted curve falls to a score, with a bootstrap interval; None with the reason.
 
     `censored`: the curve is above the score up to the longest test, and `ci_low` is a lower bound. An end is None where
-    the interval goes beyond the tested lengths on that side.
-    """
+    the interval goes beyond the tested lengths on that side."""
 
     tokens: int | None
     ci_low: int | None
@@ -51,8 +50,7 @@ class ScoreArea:
     """The area under the score over log length, divided by the log of the range: 1 where every score is 1.
 
     Scores of tested lengths are joined by straight lines over log length, so that each octave counts alike. Areas of
-    different ranges are not comparable.
-    """
+    different ranges are not comparable."""
 
     value: float
     ci_low: float
@@ -63,10 +61,8 @@ class ScoreArea:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffectiveLength:
-    """RULER's effective length: the longest tested length up to which every mean score is above `threshold`.
-
-    None where the shortest length is not. `censored`: every tested length is.
-    """
+    """RULER's effective length: the longest tested length up to which every mean score is above `threshold`. None where
+    the shortest length is not. `censored`: every tested length is."""
 
     tokens: int | None
     threshold: float
@@ -108,9 +104,8 @@ def estimates_of(
 
 
 def area_of(results: Sequence[LengthResult]) -> ScoreArea | None:
-    """The area over lengths of which each was asked until it was decided; None with less than two.
-
-    Its ends are the areas under the ends of the lengths' confidence sequences, which hold whenever a search stops."""
+    """The area over lengths of which each was asked until it was decided; None with less than two. Its ends are the
+    areas under the ends of the lengths' confidence sequences, which hold whenever a search stops."""
     bins = [result.bin for result in results if result.scores and result.bin.median_tokens > 0]
     tokens = [each.median_tokens for each in bins]
     if len(set(tokens)) < 2:  # an area takes two
@@ -201,8 +196,7 @@ class FittedShift:
     """The candidate's fitted length against the baseline's, in octaves: −1 is half the length.
 
     The interval is that of both (MOVER, Zou and Donner 2008). It takes them as independent, which runs of the same
-    prompts are not: it is rather too wide. An end is None where one of them goes beyond the tested lengths.
-    """
+    prompts are not: it is rather too wide. An end is None where one of them goes beyond the tested lengths."""
 
     baseline_tokens: int
     candidate_tokens: int

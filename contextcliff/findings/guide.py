@@ -37,11 +37,8 @@ _SCALE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GuideRow:
-    """What to do at one length.
-
-    `sure` is whether the tests of the safe cap show it: that the length clears the threshold where it is `safe` or
-    `limited` by memory or latency, and that it is below the threshold elsewhere.
-    """
+    """What to do at one length. `sure` is whether the tests of the safe cap show it: that the length clears the
+    threshold where it is `safe` or `limited` by memory or latency, and that it is below the threshold elsewhere."""
 
     asked_tokens: int
     n_samples: int

@@ -32,11 +32,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HalfLife:
-    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL).
-
-    `tokens` is None unless the score is shown to fall; `ci_low` may then still be a lower bound. `censored`: the
-    half-life lies beyond the longest test.
-    """
+    """Length over which recall halves, by a fitted exponential decay R₀·e^(−λL). `tokens` is None unless the score is
+    shown to fall; `ci_low` may then still be a lower bound. `censored`: the half-life lies beyond the longest test."""
 
     tokens: int | None
     ci_low: int | None
@@ -105,9 +102,8 @@ def half_life(
 
 
 def half_life_of(study: Study) -> HalfLife:
-    """The half-life of a run, with the spread of samples that share a text allowed for. A cliff has none.
-
-    Of a search without the lengths between two of the ladder: it asks there because the scores fell."""
+    """The half-life of a run, with the spread of samples that share a text allowed for. A cliff has none. Of a search
+    without the lengths between two of the ladder: it asks there because the scores fell."""
     if study.safe_cap.verdict == "cliff" and study.safe_cap.shape_step is not None:
         low, high = study.safe_cap.shape_step
         return _none(Note("the score falls in one step, between {low:,} and {high:,} tokens: that is a cliff, and no"

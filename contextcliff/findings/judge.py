@@ -20,10 +20,8 @@ from contextcliff.statistics.descriptive import mean_of
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
-    """A judge beside the exact score: how often the two disagree, with Wilson's interval.
-
-    The judge counts as saying "right" from `right_from` of 10 up, the exact score from 0.5 up.
-    """
+    """A judge beside the exact score: how often the two disagree, with Wilson's interval. The judge counts as saying
+    "right" from `right_from` of 10 up, the exact score from 0.5 up."""
 
     judge: str
     n_judged: int

@@ -1,8 +1,7 @@
 """The KV cache of a configured model, from the metadata that lie on this machine. Downloads nothing.
 
 The layers are those that the header of a GGUF file describes, counted as llama.cpp lays its cache out, or the
-`config.json` of a hub repository.
-"""
+`config.json` of a hub repository."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ _BITS_A_BYTE = 8.0
 _FULL_EVERY: Mapping[str, int] = {"cohere2": 4, "gemma2": 2, "gemma3": 6, "gemma3n": 5, "gpt-oss": 2}
 """Of architectures whose files name a sliding window and not the layers that have it: one layer in so many has none.
 
-As in llama.cpp's sources. Of others every layer is counted whole: too much memory rather than too little.
-"""
+As in llama.cpp's sources. Of others every layer is counted whole: too much memory rather than too little."""
 _CELLS_STEP = 256
 _CONFIG = "config.json"
 _SLIDING = ("sliding_attention", "chunked_attention")
@@ -49,8 +47,7 @@ def cached_layers(
     """The layers under a policy, equal neighbours together; an eviction counts the share that it keeps.
 
     With `window_batch`, sliding windows have llama.cpp's cells: those of the window and of a batch, rounded up
-    (`llama_kv_cache_iswa` in its `src/llama-kv-cache-iswa.cpp`).
-    """
+    (`llama_kv_cache_iswa` in its `src/llama-kv-cache-iswa.cpp`)."""
     key_bits, value_bits = policy.bits
 
     def kept(layer: Layer) -> int | None:
@@ -167,10 +164,8 @@ def architecture_of_hub(repository: str) -> Architecture | None:
 
 
 def of_config(config: Mapping[str, object]) -> Architecture | None:
-    """The layers that a transformers configuration describes; None where it describes none with attention.
-
-    Latent attention (DeepSeek-V2, arXiv 2405.04434) is counted as servers keep it: the latent and the rotary part.
-    """
+    """The layers that a transformers configuration describes; None where it describes none with attention. Latent
+    attention (DeepSeek-V2, arXiv 2405.04434) is counted as servers keep it: the latent and the rotary part."""
     nested = config.get("text_config")
     text = nested if isinstance(nested, dict) else config
     layers, heads, width = (

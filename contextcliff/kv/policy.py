@@ -3,8 +3,7 @@
 Bits include what a block stores beside its values. ggml's blocks have 32 values and a 16-bit scale; those ending in
 `_1` have a 16-bit minimum besides. The integer caches of the engine transformers are stored as KIVI stores values
 (Z. Liu et al., arXiv 2402.02750): groups of 64 with a scale and a least value of 16 bits each. Their newest tokens, up
-to 128, stay as the model computes them.
-"""
+to 128, stay as the model computes them."""
 
 from __future__ import annotations
 
@@ -61,8 +60,7 @@ class KVPolicy:
     """Formats of the cache (`key_type`, `value_type`), and an eviction by a `press` of NVIDIA's kvpress.
 
     One that does not see the question compresses the context before the question is read, as a prefix shared by many
-    questions would be; one that sees it compresses the whole prompt.
-    """
+    questions would be; one that sees it compresses the whole prompt."""
 
     name: Name
     key_type: CacheType = "f16"

@@ -60,10 +60,8 @@ class Price:
         cached_tokens: float = 0,
         written_tokens: float | None = None,
     ) -> float | None:
-        """Cost of one request in US dollars; None where a price is unknown.
-
-        Unless somebody says how many tokens were written to a cache, those that none saved cost the dearer price.
-        """
+        """Cost of one request in US dollars; None where a price is unknown. Unless somebody says how many tokens were
+        written to a cache, those that none saved cost the dearer price."""
         price = self.at(prompt_tokens)
         if not self.is_known or price.input is None or price.output is None:
             return None

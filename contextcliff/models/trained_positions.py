@@ -1,7 +1,6 @@
 """How many positions a model was trained on, by its weights' metadata and by `model.rope`.
 
-Where positions are scaled the window of the metadata is the extended one: only what they call original was trained.
-"""
+Where positions are scaled the window of the metadata is the extended one: only what they call original was trained."""
 
 from __future__ import annotations
 

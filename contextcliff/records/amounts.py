@@ -58,10 +58,8 @@ def span(low: float, high: float, style: str) -> str:
 def counted(
     n: int, unit: Unit, n_shared: int, shared_by: SharedBy, *, scored: bool = False, each_length: bool = False
 ) -> Note:
-    """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it.
-
-    `n_shared` is 0 where each sample has a text of its own.
-    """
+    """`20 samples a length in 8 texts`; Japanese says that it is a length's in the sentence around it. `n_shared` is 0
+    where each sample has a text of its own."""
     noun = Note("scored {noun}", noun=Note(unit)) if scored else Note(unit)
     shared = Note(" in {n:{noun}}", n=n_shared, noun=Note(shared_by)) if n_shared else ""
     if each_length:

@@ -28,8 +28,7 @@ class Bin:
     `ci_low`/`ci_high` is the interval that is shown (Wilson for 0/1 scores; a confidence sequence in a search, which
     stops when a length is decided); `tested_low` is the
     one-sided bound at the analysis' confidence that the cap rule tests, unscored samples counted as
-    wrong in it. `mean`, `std` and the interval are None where nothing was scored.
-    """
+    wrong in it. `mean`, `std` and the interval are None where nothing was scored."""
 
     asked_tokens: int
     """The length asked for, where the task designs its lengths; else the bin's median."""
@@ -47,7 +46,6 @@ class Bin:
     failures: Mapping[str, int]
     ttft_ms_median: float | None
     """Median time to the first token, over the requests whose prompt the server had to read; None where none is known.
-
     A prompt that a cache served by half or more, and an answer that was not streamed, do not count."""
     latency_ms_median: float | None
     """Median time to the end of the answer, over all requests."""
@@ -93,8 +91,7 @@ class DepthCell:
     """Mean score of one length and depth, for the heatmap.
 
     `ceiling` and `floor` are the mean scores of its samples' controls. A cell that is not `informative` can't
-    show a cliff: its ceiling is shown to be low, or its floor to be high.
-    """
+    show a cliff: its ceiling is shown to be low, or its floor to be high."""
 
     asked_tokens: int
     depth: float
@@ -115,9 +112,8 @@ class Zone:
     mean: float | None = None
     """Mean score of its samples; None where no length in it was tested."""
     fall: float | None = None
-    """How far that is below the baseline's mean, as a share of it; without a baseline below the first zone's.
-
-    Negative where the mean is higher; None of that first zone itself."""
+    """How far that is below the baseline's mean, as a share of it; without a baseline below the first zone's. Negative
+    where the mean is higher; None of that first zone itself."""
 
 
 def cap_in_short(tokens: int | None, outcome: Outcome, *, at_least: bool) -> str:
@@ -139,8 +135,7 @@ class Limit:
     """How long a prompt can be by one limit: `quality` (the model's answers), `memory` or `latency`.
 
     `safe`: prompts of up to `tokens` keep it. `below`: even the shortest tested length is shown to break it.
-    `undecided`: neither is shown.
-    """
+    `undecided`: neither is shown."""
 
     name: LimitName
     outcome: Outcome
@@ -171,8 +166,7 @@ class SafeCap:
     was scored. `verdict` is what both come to: `cliff`, `slope`, `flat` or `insufficient_evidence`. `censored` means
     that no fall was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the threshold:
     at or above the cap, and below the shortest length shown to be under the threshold (None where
-    no length was).
-    """
+    no length was)."""
 
     tokens: int | None
     outcome: Outcome
@@ -213,9 +207,8 @@ class SafeCap:
     server_offset_tokens: int | None = None
     """Tokens that the server adds to every prompt, which lengths here are without; None if unknown."""
     settling_samples: int | None = None
-    """Scored samples at the length that stopped the test with which a new run is likely to settle it.
-
-    None where it is settled, where more samples would not settle it, and in a search."""
+    """Scored samples at the length that stopped the test with which a new run is likely to settle it. None where it is
+    settled, where more samples would not settle it, and in a search."""
 
     @property
     def at_least(self) -> bool:
@@ -240,11 +233,8 @@ class SafeCap:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Analysis:
-    """All that the analysis says of one run's scored samples.
-
-    What every run has is a field of its own. Everything else is a finding: `findings` holds the record of each
-    that had something to say, by its key.
-    """
+    """All that the analysis says of one run's scored samples. What every run has is a field of its own. Everything else
+    is a finding: `findings` holds the record of each that had something to say, by its key."""
 
     bins: tuple[Bin, ...]
     cells: tuple[DepthCell, ...]

@@ -35,8 +35,7 @@ class Question:
     """A question on one document as its dataset has it, with accepted answers, the best first.
 
     `kind` says how an answer is compared: `short` (a phrase), `choice` (one of `choices`, by letter; `answers` holds
-    the right one's text) or `summary` (a longer text).
-    """
+    the right one's text) or `summary` (a longer text)."""
 
     question_id: str
     document_id: str

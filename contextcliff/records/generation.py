@@ -25,11 +25,8 @@ CUT_OFF = "cut_off"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Generation:
-    """What the model said, and what the server says that it cost.
-
-    `cached_tokens` is the part of the prompt that a prefix cache saved. `ttft_ms` is the time to the first token of
-    text, `latency_ms` to the end of the stream.
-    """
+    """What the model said, and what the server says that it cost. `cached_tokens` is the part of the prompt that a
+    prefix cache saved. `ttft_ms` is the time to the first token of text, `latency_ms` to the end of the stream."""
 
     text: str
     finish_reason: str
@@ -115,8 +112,7 @@ class ScoredSample:
         """What names its evidence: its question where that is repeated, else its prompt and answer.
 
         Equal answers to one prompt are one piece of evidence, whatever the seed: a server may ignore it. None without
-        an answer, or where the prompt is unknown.
-        """
+        an answer, or where the prompt is unknown."""
         if self.sample.item:
             return self.sample.document_id, self.sample.item
         return (self.prompt_sha256, self.generation.text) if self.generation and self.prompt_sha256 else None

@@ -26,8 +26,7 @@ class Note:
     - `{n:is/are}`: the first word for one, the second for every other number;
     - `{value:percent}`: as many digits as it needs (`95%`, `99.5%`).
     A figure may be a note itself, or a sequence: its items stand behind commas, with `{items:and}` the last behind
-    `and`.
-    """
+    `and`."""
 
     template: str
     figures: Mapping[str, object]

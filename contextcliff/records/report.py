@@ -71,11 +71,8 @@ class JudgeUsage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """What the run took. `computed_prompt_tokens` is what no cache saved.
-
-    Tokens are those of the model under test, each generation once; `usd` is the judge's as well, and None where no
-    price is known.
-    """
+    """What the run took. `computed_prompt_tokens` is what no cache saved. Tokens are those of the model under test,
+    each generation once; `usd` is the judge's as well, and None where no price is known."""
 
     prompt_tokens: int
     cached_tokens: int

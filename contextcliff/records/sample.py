@@ -40,10 +40,8 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recipe:
-    """How to build one prompt: an optional system message, earlier turns, and the pieces of the last user message.
-
-    Ten thousand samples of a long document take no more memory than the document; a prompt exists while it is sent.
-    """
+    """How to build one prompt: an optional system message, earlier turns, and the pieces of the last user message. Ten
+    thousand samples of a long document take no more memory than the document; a prompt exists while it is sent."""
 
     user: Pieces
     system: str | None = None
@@ -112,8 +110,7 @@ class Sample:
     """One question at one place and length: everything but the model that will answer it.
 
     `sample_id` and the prompt depend only on what is asked and how the tokenizer slices, so that runs of other models
-    and KV policies pair with this one. `seed` comes from the coordinates: adding a length changes no other sample.
-    """
+    and KV policies pair with this one. `seed` comes from the coordinates: adding a length changes no other sample."""
 
     sample_id: str
     task: str

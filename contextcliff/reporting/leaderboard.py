@@ -56,8 +56,7 @@ def change_words(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     """How its cap stands to that of the first job of its task: `-14%`, where that is shown.
 
     A cap is shown, and so is the length from which on the score is below; between them it may cross anywhere. So two
-    caps differ where the one lies beyond the other's crossing. Of two bounds, `at least`, none is known.
-    """
+    caps differ where the one lies beyond the other's crossing. Of two bounds, `at least`, none is known."""
     first = min((each for each in rows if each.task == row.task), key=lambda each: each.job)
     if row is first:
         return "first"

@@ -2,8 +2,7 @@
 
     python -m contextcliff.reporting.report_schema > docs/report.schema.json
 
-It describes what `reporting/schema.py` writes now. A report of an earlier version may lack keys.
-"""
+It describes what `reporting/schema.py` writes now. A report of an earlier version may lack keys."""
 
 from __future__ import annotations
 
@@ -46,8 +45,8 @@ class _AsWritten(GenerateJsonSchema):
         written = super().dataclass_schema(schema)
         for name, text in _docstrings(record):
             written["properties"][name]["description"] = _prose(text)
-        written.pop("title", None)
-        return {"description": _prose(inspect.getdoc(record) or ""), **written, "additionalProperties": False}
+        described = {"description": _prose(inspect.getdoc(record) or ""), "additionalProperties": False}
+        return {key: value for key, value in written.items() if key != "title"} | described
 
 
 def report_schema() -> dict[str, object]:

@@ -18,8 +18,7 @@ class ReportingSettings:
     Left open, a run shows it in full, and a sweep its table alone. `figures` as PNG files at `dpi` dots an inch, and
     the report as a page of its own (`html`). `language` is that of the risk report on the console: `en` or `ja`; the
     files are in English. With `compare` a sweep ends with the comparison of its jobs. `published` names tables of
-    published scores (`ruler`, `ruler:llama-3.1-70b`, a file), which are drawn as thin lines behind those of the run.
-    """
+    published scores (`ruler`, `ruler:llama-3.1-70b`, a file), which are drawn as thin lines behind those of the run."""
 
     progress: bool = True
     console: Shown | None = None

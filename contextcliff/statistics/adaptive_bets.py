@@ -13,8 +13,7 @@ A sample without a score counts for neither side: as 0 in a bet on "above", as 1
 other way round. Whatever made it fail, no e-value is then larger than with the score.
 
 Sources: I. Waudby-Smith and A. Ramdas (2024, `betting.py`), predictable stakes; J. L. Kelly, "A new interpretation of
-information rate" (1956), the stake that grows fastest. Own code: no dependency of this project has such bets.
-"""
+information rate" (1956), the stake that grows fastest. Own code: no dependency of this project has such bets."""
 
 from __future__ import annotations
 
@@ -106,10 +105,8 @@ def _slope(outcomes: Sequence[tuple[float, float]], stake: float) -> float:
 
 
 def log_factor(bar: Bar, stake: float, score: Bounds, baseline: Bounds = _PERFECT, *, is_repeat: bool = False) -> float:
-    """The log by which a bet changes the wealth that is staked on its side, at the score that is worst for it.
-
-    What was seen before can only take from it: of repeats those that agree with it may be fewer than there were.
-    """
+    """The log by which a bet changes the wealth that is staked on its side, at the score that is worst for it. What was
+    seen before can only take from it: of repeats those that agree with it may be fewer than there were."""
     gain = score[0] - bar.level * baseline[1] if stake > 0.0 else score[1] - bar.level * baseline[0]
     log = math.log1p(stake * gain)
     return min(0.0, log) if is_repeat else log
@@ -136,10 +133,8 @@ class Evidence:
         return cls(bar=bar, own_above=0.0, own_below=0.0, above=above, below=below, hoped=above)
 
     def after(self, stake: float, score: Bounds, baseline: Bounds = _PERFECT, *, is_repeat: bool = False) -> Evidence:
-        """The evidence after one more step, at a stake that was chosen before it was scored.
-
-        A repeat shows what was seen before: it counts against a claim, and never for it.
-        """
+        """The evidence after one more step, at a stake that was chosen before it was scored. A repeat shows what was
+        seen before: it counts against a claim, and never for it."""
         level = self.bar.level
         worst, best = score[0] - level * baseline[1], score[1] - level * baseline[0]
         hoped = best
@@ -170,8 +165,7 @@ class Evidence:
         """The log e-value for "above" to expect after `most` samples in all.
 
         Each product is taken to gain, with a sample to come, what those so far and `HOPED` of the best possible gain do
-        on average. With `hoped`, the mixture is as if every sample without a score had the best one.
-        """
+        on average. With `hoped`, the mixture is as if every sample without a score had the best one."""
         wealth, more, best_gain = self.hoped if hoped else self.above, max(0, most - self.n), 1.0 / self.bar.level - 1.0
 
         def expected(log: float, staked: float) -> float:

@@ -17,8 +17,7 @@ What breaks it:
 Sources: I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", J. R. Stat. Soc. B 86
 (2024) 1-27; J. Ville, "Étude critique de la notion de collectif" (1939); A. Ramdas et al., "Game-theoretic statistics
 and safe anytime-valid inference", Statistical Science 38 (2023) 576-601. Own code: no dependency of this project has
-such bets.
-"""
+such bets."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ coverage holds at all stopping times at once. The wealth of a bet on "above m" f
 one root, and no grid is needed. Values are samples whose depth is drawn, or the means of texts of equal size.
 
 Source: Waudby-Smith and Ramdas 2024 (`betting.py`), section 4, with a fixed mixture of stakes in place of the
-predictable ones: those depend on the order of the samples.
-"""
+predictable ones: those depend on the order of the samples."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ def confidence_sequence(values: Sequence[float], confidence: float) -> tuple[flo
     It contains the mean of the values. Its bets are those of the test, so that the interval that is shown and the bound
     that is tested agree: bets with smaller stakes are no narrower at the samples that a search takes (22 right answers
     of 22: from .787 with them, from .806 with these), and could exclude a score that the test did not reject. Raises
-    ValueError for no values, or one outside [0, 1].
-    """
+    ValueError for no values, or one outside [0, 1]."""
     each_side = 0.5 * (1.0 - confidence)
     return sequential_bounds(values, alpha=each_side, below_at=1.0 / each_side)
 
@@ -39,8 +37,7 @@ def sequential_bounds(values: Sequence[float], *, alpha: float, below_at: float 
 
     The lower is at least θ exactly where the e-value of "above θ" is at least 1/`alpha`: the bound that is drawn is the
     test that is made. For the test of the last look, give unscored samples as 0 for the lower bound and as 1 for
-    the upper one. Raises ValueError as `confidence_sequence`.
-    """
+    the upper one. Raises ValueError as `confidence_sequence`."""
     return _low(_counted(values), ABOVE, alpha), 1.0 - _low(_counted([1.0 - x for x in values]), BELOW, 1.0 / below_at)
 
 

@@ -21,8 +21,7 @@ def dispersion_of(groups: Sequence[Sequence[float]]) -> float:
     """Variance of the scores within their groups over that of 0/1 scores of the same means, between 0.02 and 1.
 
     The dispersion of a quasi-binomial fit (P. McCullagh and J. A. Nelder, "Generalized Linear Models", 1989, section
-    4.5), shrunk toward 1. Scores lie between 0 and 1.
-    """
+    4.5), shrunk toward 1. Scores lie between 0 and 1."""
     within = binomial = 0.0
     for scores in groups:
         if len(scores) < 2:
@@ -87,8 +86,7 @@ def best_curves(at: _Array, right: _Array, n: _Array, *, dispersion: _Array) -> 
 
     `at` has shape (lengths,): the places of the lengths, ascending, as logarithms of tokens. `right` (sum of the
     scores) and `n` (number of them, above 0) have shape (runs, lengths), and `dispersion` (variance of the scores over
-    that of independent right and wrong answers, above 0) has shape (runs,).
-    """
+    that of independent right and wrong answers, above 0) has shape (runs,)."""
     by_kind = {
         "constant": _constant(right, n, dispersion),
         "step": _best_of(_steps(right, n, dispersion), right),
@@ -227,10 +225,8 @@ class Falls:
         return self.bottom + (self.top - self.bottom) * _share_left(log_length, self.middle, self.scale)
 
     def crossings(self, score: _Array | float) -> tuple[_Array, _Array]:
-        """Log lengths from and up to which each curve falls through `score`: equal but for a step.
-
-        −inf where it is at the score or below from the shortest length on, inf where it is above up to the longest.
-        """
+        """Log lengths from and up to which each curve falls through `score`: equal but for a step. −inf where it is at
+        the score or below from the shortest length on, inf where it is above up to the longest."""
         inside = (self.bottom < score) & (score < self.top)
         left = np.where(inside, (score - self.bottom) / np.maximum(self.top - self.bottom, _SMALLEST), 0.5)
         shift = self.scale * np.log((1.0 - left) / left)
@@ -244,10 +240,8 @@ class Falls:
 
 
 def fit_falls(at: _Array, means: _Array, weights: _Array) -> Falls:
-    """Fit a curve to each row of `means`, of shape (sets, lengths).
-
-    `at` are at least two different log lengths, ascending, and `weights` the inverse variance of each mean.
-    """
+    """Fit a curve to each row of `means`, of shape (sets, lengths). `at` are at least two different log lengths,
+    ascending, and `weights` the inverse variance of each mean."""
     to_zero, free = (_smooth(at, means, weights, bottom=bottom) for bottom in (False, True))
     is_free = free[0] < to_zero[0] - _PENALTY
     loss, top, bottom, middle, scale = (np.where(is_free, one, other) for one, other in zip(free, to_zero, strict=True))
@@ -366,8 +360,7 @@ def _solved(of: _Weighted, ya: _Array, yb: _Array, *, has_bottom: bool) -> tuple
     """The least squares of y on top · a + bottom · b with 0 ≤ bottom ≤ top ≤ 1, from their weighted products.
 
     The loss lacks the term that no curve changes. Where the free optimum is not allowed, the best lies on an edge of
-    the triangle of allowed pairs.
-    """
+    the triangle of allowed pairs."""
     alone = _top_alone(of, ya)
     if not has_bottom:
         return alone * (alone * of.aa - 2.0 * ya), alone, np.zeros_like(alone)

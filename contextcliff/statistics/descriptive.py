@@ -95,8 +95,7 @@ def bimodality(scores: Sequence[float]) -> float | None:
     """Sarle's bimodality coefficient, (g² + 1) / (k + 3(n − 1)² / ((n − 2)(n − 3))), by skewness and excess kurtosis.
 
     0 to 1. A uniform distribution has 5/9; more hints at two modes, where some answers are right and others wrong
-    (R. Pfister et al., Front. Psychol. 4 (2013) 700). None below four scores, or where all are equal.
-    """
+    (R. Pfister et al., Front. Psychol. 4 (2013) 700). None below four scores, or where all are equal."""
     n = len(scores)
     if n < _FEWEST or min(scores) == max(scores):
         return None

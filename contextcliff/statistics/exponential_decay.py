@@ -13,8 +13,7 @@ trend test of Cochran (Biometrics 10 (1954) 417-451) and Armitage (Biometrics 11
 The common interval, the profile's deviance against χ² (D. J. Venzon and S. H. Moolgavkar, Applied Statistics 37 (1988)
 87-94), is too short where few answers are wrong and R₀ is 1: it covers as little as 86% at a nominal 95%, since after n
 right answers it ends at half the failure rate of an exact bound. `tests/analysis/test_half_life_simulations.py` tests
-the coverage. Own code: the GLMs of statsmodels with a log link have no bound on R₀ and no score interval.
-"""
+the coverage. Own code: the GLMs of statsmodels with a log link have no bound on R₀ and no score interval."""
 
 from __future__ import annotations
 
@@ -51,8 +50,7 @@ def fit_decay(lengths: _Array, right: _Array, wrong: _Array, *, z: float) -> Dec
 
     `lengths` (tokens, above 0), `right` and `wrong` (samples, can be fractions) have shape (lengths,). At least two
     lengths have to differ, and some answer has to be right. The interval holds the rates at which the score statistic
-    is at most `z` standard errors from 0.
-    """
+    is at most `z` standard errors from 0."""
     longest = float(lengths.max())
     model = _Model(at=lengths / longest, right=right, wrong=wrong)
     bound = model.bound()
@@ -152,8 +150,7 @@ class _Model:
 
         Off the bound the equation is solved for the chance v at the shortest length: with w its remaining share at each
         length, Σ wrong·v·w / (1 − v·w) has to be the number of right answers. The sum is convex in v, so that Newton's
-        steps from above never overshoot.
-        """
+        steps from above never overshoot."""
         if on_bound:
             return -rate * self.at
         left: _Array = -rate * (self.at - float(self.at.min()))

@@ -213,8 +213,7 @@ def shown_interval(scores: tuple[float, ...], confidence: float, *, binary: bool
 
     0/1 scores: Wilson. Fractional scores: bias-corrected accelerated bootstrap from a fixed seed;
     where there are fewer than ten of them, or all are equal, a bootstrap knows no spread, and the two
-    conservative bounds of Gaffke at (1 + confidence) / 2 stand in.
-    """
+    conservative bounds of Gaffke at (1 + confidence) / 2 stand in."""
     if binary:
         return wilson(_successes(scores), len(scores), confidence)
     if len(scores) >= _BOOTSTRAP_FROM and scores[0] < scores[-1]:
@@ -261,8 +260,7 @@ def clopper_pearson_low(successes: float, n: float, confidence: float) -> float:
     """One-sided exact lower bound for `successes` of `n`; both may be fractions of an effective sample.
 
     It is at least p exactly where the exact one-sided binomial test of "the rate is p or less" has a
-    p-value of at most 1 − `confidence`: the bound that is drawn is the test that is made.
-    """
+    p-value of at most 1 − `confidence`: the bound that is drawn is the test that is made."""
     if successes == 0:
         return 0.0
     return beta_quantile(1.0 - confidence, successes, n - successes + 1)
@@ -300,8 +298,7 @@ def mean_intervals(
     """Two-sided intervals at `confidence` for the mean of each column; `columns` has shape (draws, measures).
 
     At least two draws. The same resampled rows serve every column. A percentile interval never leaves the range of its
-    column; an end of a BCa interval is not finite where the acceleration has no value.
-    """
+    column; an end of a BCa interval is not finite where the acceleration has no value."""
     rng = np.random.default_rng(seed)
     low, high = (_percentile if method == "percentile" else _accelerated)(columns, confidence, rng, resamples)
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
@@ -341,10 +338,8 @@ Estimate = tuple[float, float, float]
 
 
 def mean_of_parts(parts: Sequence[Estimate]) -> Estimate:
-    """The mean of at least one part, each counted alike, at the confidence of the parts' intervals.
-
-    The parts are all there are: it tells nothing of others of their kind. One part keeps its own interval.
-    """
+    """The mean of at least one part, each counted alike, at the confidence of the parts' intervals. The parts are all
+    there are: it tells nothing of others of their kind. One part keeps its own interval."""
     if len(parts) == 1:
         return parts[0]
     count = len(parts)

@@ -9,8 +9,7 @@ of its authors (`exact2x2`), and in no Python library.
 
 The score test for a ratio (Miettinen and Nurminen 1985) is not used: with 12 right of 12 at both lengths it shows "at
 least 0.8 of the baseline" at 95%, although a model with a perfect baseline and a true score of 0.8 has such a result in
-7% of runs. Melding needs 14 of 14, as the test against a fixed threshold does.
-"""
+7% of runs. Melding needs 14 of 14, as the test against a fixed threshold does."""
 
 from __future__ import annotations
 
@@ -44,8 +43,7 @@ def binary_p_at_most_share(successes: float, n: float, base_successes: float, ba
     """The same p-value for `successes` of `n` against `base_successes` of `base_n`, whole numbers or effective ones.
 
     With no success the p-value is 1, whatever the baseline; a baseline of successes only has the upper
-    confidence distribution 1, and the test is then the exact binomial one against `share`.
-    """
+    confidence distribution 1, and the test is then the exact binomial one against `share`."""
     if successes == 0:
         return 1.0
     if base_successes == base_n:

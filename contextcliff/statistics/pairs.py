@@ -313,10 +313,8 @@ def _counted(totals: NDArray[np.int64], observed: int) -> float:
 
 
 def _drawn(totals: NDArray[np.float64], observed: float) -> float:
-    """The share of all choices of signs where the units are few, else of drawn ones.
-
-    (1 + x) / (1 + draws) is valid with any number of draws (B. Phipson and G. K. Smyth 2010).
-    """
+    """The share of all choices of signs where the units are few, else of drawn ones. (1 + x) / (1 + draws) is valid
+    with any number of draws (B. Phipson and G. K. Smyth 2010)."""
     if totals.size <= _FEW:
         every = (np.arange(2**totals.size)[:, None] >> np.arange(totals.size)) & 1
         return float(((2 * every - 1) @ totals <= observed + _ROUNDING).mean())
@@ -341,10 +339,8 @@ _TYPICAL_SEED = 20_261_124
 
 
 def shift_interval(units: Units, confidence: float) -> tuple[float | None, float | None]:
-    """Both ends for the mean difference of a pair, each by itself at `confidence`.
-
-    None where so few units can rule out nothing, and where no unit differs.
-    """
+    """Both ends for the mean difference of a pair, each by itself at `confidence`. None where so few units can rule out
+    nothing, and where no unit differs."""
     totals = np.array([unit.total for unit in units.units])
     pairs = np.array([unit.pairs for unit in units.units], dtype=float)
     if not totals.any():

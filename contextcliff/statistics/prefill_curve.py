@@ -9,8 +9,7 @@ with the interval of Wilcoxon's signed-rank test (M. Hollander, D. A. Wolfe and 
 Methods", 3rd ed. 2014, sections 3.2 and 3.3): a few requests that take ten times as long hardly move it. If the
 intervals hold together and no curve goes through all of them, the times follow no prefill curve. That is a linear
 program. The curve that is drawn is the least-squares one (relative errors, no negative part). Own code: scipy has the
-test, and neither its estimate nor its interval.
-"""
+test, and neither its estimate nor its interval."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ def typical(values: Sequence[float], confidence: float) -> Typical:
     """The Hodges-Lehmann estimate of at least one positive value, on the scale of logarithms.
 
     The interval is (0, ∞) where there are too few values for that confidence, as with 5 at 95%. Of more than 500 values
-    every second, third … in order stands for all, since the pairs are too many; the interval is then too wide.
-    """
+    every second, third … in order stands for all, since the pairs are too many; the interval is then too wide."""
     logs = np.sort(np.log(np.asarray(values)))[:: -(-len(values) // _PAIRED_UP_TO)]
     n = len(logs)
     first, second = np.triu_indices(n)
@@ -125,10 +123,8 @@ class PrefillCurve:
 
 
 def fitted_curve(rates: Sequence[PrefillRate]) -> PrefillCurve:
-    """The curve through the typical rates of at least one length.
-
-    One length gives a constant rate. Two give a fixed part too where the rate falls, and attention where it rises.
-    """
+    """The curve through the typical rates of at least one length. One length gives a constant rate. Two give a fixed
+    part too where the rate falls, and attention where it rises."""
     from scipy import optimize
 
     columns: Sequence[Sequence[int]] = ((0, 1, 2),)

@@ -32,8 +32,7 @@ def p_larger(values: Sequence[float], others: Sequence[float]) -> float:
     """One-sided p-value of "`values` are no larger than `others`", by Mann and Whitney's test; both non-empty.
 
     Exact given the ties, up to about 100 against 100; beyond, the normal approximation with its corrections for ties
-    and continuity.
-    """
+    and continuity."""
     n, m = len(values), len(others)
     ranks, ties = doubled_ranks((*values, *others))
     if len(ties) == 1:
@@ -98,8 +97,7 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """The p-values after Holm's correction over all of them, in the order given.
 
     S. Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979) 65-70: whatever the
-    tests have to do with each other, the chance that any of them is rejected wrongly stays at the level.
-    """
+    tests have to do with each other, the chance that any of them is rejected wrongly stays at the level."""
     corrected = [0.0] * len(p_values)
     least = 0.0
     for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -149,8 +147,7 @@ def ordered_trend(groups: Sequence[Sequence[float]], *, two_sided: bool, seed: i
     """The p-value of "the values do not rise from group to group"; `two_sided`: "they neither rise nor fall".
 
     And whether it counts all arrangements, not a sample of them. None where there is only one arrangement: fewer than
-    two groups have values, or all values are equal.
-    """
+    two groups have values, or all values are equal."""
     groups = [group for group in groups if len(group)]
     pooled = [value for group in groups for value in group]
     if len(groups) < 2 or min(pooled) == max(pooled):
@@ -197,8 +194,7 @@ def _chances_of_pairs(few: int, many: int) -> _Array:
     """Probability of each number of pairs in which the value of the `few` is larger: shape (few × many + 1,).
 
     By recursion: the largest of k and j values is one of the k with probability k / (k + j), and is then larger than
-    all j.
-    """
+    all j."""
     chances = [np.ones(1) for _ in range(few + 1)]
     for j in range(1, many + 1):
         for k in range(1, few + 1):
@@ -230,10 +226,8 @@ def _shuffled_rises(labels: _Labels, ties: tuple[int, ...], seed: int) -> _Array
 
 
 def _rises_of(labels: _Labels, ties: tuple[int, ...]) -> _Array:
-    """The statistic of each row of group labels over the same ascending values: shape (rows,).
-
-    `labels` has shape (rows, values); `ties` says how often each distinct value occurs.
-    """
+    """The statistic of each row of group labels over the same ascending values: shape (rows,). `labels` has shape
+    (rows, values); `ties` says how often each distinct value occurs."""
     starts = np.cumsum(ties) - np.asarray(ties)
     # Shape (rows, distinct values): how often each value has occurred in the groups so far.
     before = np.zeros((len(labels), len(ties)))
@@ -297,8 +291,7 @@ def _contrasts(strata: Sequence[Stratum]) -> tuple[list[_Array], _Array]:
     """For each stratum the weights of its scores (linear, quadratic), and the standard deviations of the two sums.
 
     A permuted sum Σ c·y of centred c and y has the variance Σc²·Σy² / (n − 1); the quadratic weights lose what the
-    linear ones explain of them, weighted likewise, so that the two sums are uncorrelated.
-    """
+    linear ones explain of them, weighted likewise, so that the two sums are uncorrelated."""
     linear = [depths for depths, _ in strata]
     square = [depths**2 - np.mean(depths**2) for depths in linear]
     variances = [float(scores @ scores) / (scores.size - 1) for _, scores in strata]
@@ -321,9 +314,7 @@ def _contrasts(strata: Sequence[Stratum]) -> tuple[list[_Array], _Array]:
 
 def difference_within(strata: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float, float] | None:
     """Mean of the first and of the second group, each stratum weighted by n·m / (n + m), and the two-sided p-value.
-
-    None where no stratum has scores of both groups.
-    """
+    None where no stratum has scores of both groups."""
     both = [(np.sort(one), np.sort(other)) for one, other in strata if len(one) and len(other)]
     if not both:
         return None

@@ -55,10 +55,8 @@ def fewest_all_right(threshold: float, confidence: float) -> int | None:
 
 
 def cautious_mean(mean: float, n: float, threshold: float) -> float:
-    """The `mean` of `n` samples, moved toward a half as two more samples would: (k + 1) / (n + 2).
-
-    The mean itself where the moved one would lie on the other side of the threshold.
-    """
+    """The `mean` of `n` samples, moved toward a half as two more samples would: (k + 1) / (n + 2). The mean itself
+    where the moved one would lie on the other side of the threshold."""
     shrunk = (mean * n + 1.0) / (n + 2.0)
     return mean if (shrunk > threshold) != (mean > threshold) else shrunk
 
@@ -82,8 +80,7 @@ def to_show_below(rate: float, threshold: float, confidence: float) -> int | Non
     """Fewest samples with which a true score of `rate` is shown below `threshold` with 80% power; None above `MOST`.
 
     By the exact one-sided test, which shows that the share of wrong answers is above 1 − `threshold`. None also for a
-    threshold of 1, which a single wrong answer is below.
-    """
+    threshold of 1, which a single wrong answer is below."""
     return None if threshold >= 1.0 else to_show_above(1.0 - rate, 1.0 - threshold, confidence)
 
 
@@ -103,8 +100,7 @@ def to_show_above_share(rate: float, baseline: float, share: float, confidence: 
     """Samples at each of the two lengths with which `rate` is shown above `share` × `baseline` with 80% power.
 
     The number for a fixed threshold of that height, plus, by the normal approximation, the number that estimating the
-    baseline takes. None above `MOST`, or where `rate` is not above.
-    """
+    baseline takes. None above `MOST`, or where `rate` is not above."""
     alone = to_show_above(rate, share * baseline, confidence)
     return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
 
@@ -140,8 +136,7 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
 
     Fisher's exact test at 1 − confidence, `samples` 0/1 scores a length, its power summed over all outcomes; above
     250 samples by the arcsine approximation (J. Cohen 1988), which is good there. None where not even a fall to
-    zero would be found.
-    """
+    zero would be found."""
     if samples < 1:
         return None
     power_of = _exact_power if samples <= _EXACT_SAMPLES else _arcsine_power
@@ -214,10 +209,8 @@ def scores_to_settle(
     least: int = _FEWEST,
     below: bool = False,
 ) -> int | None:
-    """Fewest scores, `least` to `most`, at each of two lengths that show `here` above `share` × `baseline`.
-
-    With 80% power; `below`: that show it below. `here` and `baseline` are the observed scores, ascending.
-    """
+    """Fewest scores, `least` to `most`, at each of two lengths that show `here` above `share` × `baseline`. With 80%
+    power; `below`: that show it below. `here` and `baseline` are the observed scores, ascending."""
     if min(len(here), len(baseline)) < 2:
         return None
     gap = math.fsum(here) / len(here) - share * math.fsum(baseline) / len(baseline)
@@ -243,9 +236,7 @@ def _share_of_melded_deviation(
     scores: tuple[float, ...], baseline: tuple[float, ...], share: float, *, below: bool
 ) -> float:
     """Standard deviation of the difference from run to run, as a share of the one that melding allows for; below 1.
-
-    Melding draws means under random weights, whose variance is that of the n + 1 values over n + 2.
-    """
+    Melding draws means under random weights, whose variance is that of the n + 1 values over n + 2."""
     n = len(scores)
     runs = float(np.var(scores) + share**2 * np.var(baseline)) / n
     added, added_to_base = (1.0, 0.0) if below else (0.0, 1.0)
@@ -254,10 +245,8 @@ def _share_of_melded_deviation(
 
 
 def _parts(scores: tuple[float, ...]) -> _Array:
-    """Up to twelve equally likely scores with the mean of `scores` and their standard deviation: shape (parts,).
-
-    The standard deviation is smaller where scores with it would leave 0 to 1.
-    """
+    """Up to twelve equally likely scores with the mean of `scores` and their standard deviation: shape (parts,). The
+    standard deviation is smaller where scores with it would leave 0 to 1."""
     parts = np.asarray(_spread_over(np.asarray(scores), min(len(scores), _PARTS)))
     mean, spread = float(np.mean(scores)), float(np.std(scores, ddof=1))
     away = parts - mean
@@ -286,8 +275,7 @@ def to_settle_against(
     """Samples with which a true score of `score` is shown on its side of `threshold` with 80% power.
 
     None above `MOST`, or for the threshold itself. The samples share texts as those of `evidence` do. `has_spread`:
-    the scores are fractions, and independent, and vary as these do.
-    """
+    the scores are fractions, and independent, and vary as these do."""
     below = score < threshold
     if has_spread and len(evidence.scores) >= 2:
         moved = _moved(evidence.scores, score)
@@ -311,8 +299,7 @@ def to_settle_against_share(
     """The same against `share` × the baseline's score, with as many samples at the baseline.
 
     More samples at one length alone would leave the error of the other. None also without a score at the baseline.
-    `least` is the smallest size that makes a baseline.
-    """
+    `least` is the smallest size that makes a baseline."""
     if not baseline.scores:
         return None
     mean = mean_of(baseline.scores)

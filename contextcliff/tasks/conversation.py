@@ -3,8 +3,7 @@
 A turn asks for a short piece of writing and has it. Pieces are made by a grammar from this project's own words
 (`mrcr_pieces.json`): a kind has openings, closings and a family of lines with slots, whose words are a deck. Turns stay
 whole, so the length is met by the choice of the last few. What a turn takes is estimated; the whole prompt is then
-counted, and chosen again until it fits: a handful of counts, whatever the length.
-"""
+counted, and chosen again until it fits: a handful of counts, whatever the length."""
 
 from __future__ import annotations
 
@@ -132,10 +131,8 @@ class Conversation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conversing:
-    """Builds conversations of one request's turns.
-
-    A turn's tokens are estimated by its characters: `frame` for the template around both messages, and the text.
-    """
+    """Builds conversations of one request's turns. A turn's tokens are estimated by its characters: `frame` for the
+    template around both messages, and the text."""
 
     tokenizer: Tokenizer
     request: str
@@ -177,8 +174,7 @@ class Conversing:
         """The conversation of a length around these turns; other turns of any kind and topic but that of `but`.
 
         The length is below `context_tokens` by at most 16 tokens or 1%, unless `placed` leaves less room than three
-        turns of mean length.
-        """
+        turns of mean length."""
         alone = count(self.tokenizer, Recipe(user=(Words(text=placed.question),)))
         room = context_tokens - alone - self.tokens(*placed.turns)
         enough = 2 * _SPARE + round(_MORE * max(0.0, room) / self.mean)

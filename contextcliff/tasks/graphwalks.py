@@ -2,8 +2,7 @@
 
 After GraphWalks (OpenAI 2025, dataset openai/graphwalks): the list fills the context, and the model is asked for the
 nodes at a depth of a breadth-first search (`question=bfs`), or for the parents of a node. Scored as there, by the F1 of
-the nodes in the last line, `Final Answer: [a, b, …]`. `docs/graphwalks_and_babilong.md` has what differs.
-"""
+the nodes in the last line, `Final Answer: [a, b, …]`. `docs/graphwalks_and_babilong.md` has what differs."""
 
 from __future__ import annotations
 
@@ -244,8 +243,7 @@ def planted_graph(
     """A graph with `frontier` nodes at depth `hops` of a node, and `others` distractor edges.
 
     Needed edges are spread evenly over the list. `turned` turns each edge round: the answer is then the nodes from
-    which the node is reached in `hops` steps.
-    """
+    which the node is reached in `hops` steps."""
     names = [_name(number, digits) for number in rng.sample(range(16**digits), nodes)]
     ends = list(accumulate((1, *level_sizes(hops, frontier))))
     levels = [names[start:end] for start, end in zip([0, *ends], ends, strict=False)]

@@ -42,10 +42,8 @@ class LengthGrid:
 
 @settings
 class DepthGrid:
-    """`count` depths from `min` to `max`; `sigmoid` sets them closer at both ends. All null: not used.
-
-    The sigmoid is that of LLMTest_NeedleInAHaystack: 1 / (1 + e^(−10·(x − 0.5))), with 0 and 1 kept.
-    """
+    """`count` depths from `min` to `max`; `sigmoid` sets them closer at both ends. All null: not used. The sigmoid is
+    that of LLMTest_NeedleInAHaystack: 1 / (1 + e^(−10·(x − 0.5))), with 0 and 1 kept."""
 
     min: Fraction | None = None
     max: Fraction | None = None
@@ -94,8 +92,7 @@ class DesignedLengths(Task):
     """The lengths of a task that builds its prompts to measure.
 
     `length_fractions` (of the window) win over `length_grid`, and that over `lengths`. `trials` samples are asked at
-    each place; with `auto` a search asks for one after the other until a length is decided.
-    """
+    each place; with `auto` a search asks for one after the other until a length is decided."""
 
     lengths: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] | Literal["auto"] = "auto"
     shortest: PositiveInt = 512
@@ -346,8 +343,7 @@ def fit(tokens_of: Callable[[int], int], budget: int, *, least: int, most: int, 
     """The largest size from `least` to `most` that takes at most `budget` tokens.
 
     A smaller one is enough where it leaves no more than `near` tokens. Interpolates, since each count of a long prompt
-    costs. Raises `ConfigError` where `least` takes more; `lower` is as in `too_short`.
-    """
+    costs. Raises `ConfigError` where `least` takes more; `lower` is as in `too_short`."""
     low, low_tokens = least, tokens_of(least)
     if low_tokens > budget:
         raise too_short(budget, low_tokens, lower=lower)

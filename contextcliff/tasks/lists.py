@@ -2,8 +2,7 @@
 
 After RULER's aggregation tasks (Hsieh et al. 2024, arXiv:2404.06654). A control asks the same over a few dozen words:
 with the words that are asked for (its score is the ceiling), and without them (the floor). Scored by the share of the
-words asked for that the answer names; `docs/ruler.md` has what differs.
-"""
+words asked for that the answer names; `docs/ruler.md` has what differs."""
 
 from __future__ import annotations
 
@@ -82,8 +81,7 @@ class WordListTask(DesignedLengths):
         """The share of the words asked for among the first words of the list that an answer names, whole words each.
 
         As many count as are asked for, so that an answer that recites the list finds no more than its beginning holds.
-        Tags below 1: `partial`, `wrong_words` (none is right), else those of an answer that names none.
-        """
+        Tags below 1: `partial`, `wrong_words` (none is right), else those of an answer that names none."""
         text, wanted = generation.text.strip(), sample.answers
         listed = next(piece.text for piece in sample.recipe.user[1:] if isinstance(piece, Words))
         known = {*_words_of(listed), *wanted}
@@ -160,8 +158,7 @@ class CommonWords(WordListTask):
     """A row of lengths. `common_words` words occur `common_count` times, all others `other_count` times.
 
     RULER's common word extraction: as a list gets longer, these counts stay and the number of other words grows. A
-    short list with its answer stands before it; its words are none of the list's.
-    """
+    short list with its answer stands before it; its words are none of the list's."""
 
     name = "common_words"
 
@@ -235,8 +232,7 @@ class FrequentWords(WordListTask):
     """A row of lengths. The words after the first in frequency are asked for, `frequent_words` of them.
 
     RULER's frequent word extraction: of N words of random letters the k-th most frequent occurs N·k^−α / ζ(α) times,
-    rounded down; the most frequent of all is a noise word (dots). Length grows N and the vocabulary.
-    """
+    rounded down; the most frequent of all is a noise word (dots). Length grows N and the vocabulary."""
 
     name = "frequent_words"
 

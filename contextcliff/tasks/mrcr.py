@@ -3,8 +3,7 @@
 Multi-round co-reference resolution, after Vodrahalli et al. 2024 (Michelangelo, arXiv:2409.12640) and OpenAI's MRCR
 (2025): a long conversation asks 2, 4 or 8 times for the same among other things; the last message asks for the k-th of
 these pieces, with a random word before it. Scored by `difflib`'s ratio, and 0 without the word, as OpenAI grades it.
-`docs/mrcr.md` has what differs.
-"""
+`docs/mrcr.md` has what differs."""
 
 from __future__ import annotations
 
@@ -195,9 +194,7 @@ _NEXT_TURN = re.compile(rf"(?<!\s)([^\S\n]*+)\n\s*+{re.escape(PLAIN_USER)}")
 
 def copied_ratio(copied: str, piece: str) -> float:
     """`difflib`'s ratio of an answer and a piece, 0–1: twice the characters in matching blocks, over both lengths.
-
-    Beyond eight times the piece only the lengths count; there the ratio is below 0.25 whatever follows.
-    """
+    Beyond eight times the piece only the lengths count; there the ratio is below 0.25 whatever follows."""
     most = _TIMES_THE_PIECE * len(piece)
     compared = copied[:most]
     ratio = SequenceMatcher(None, compared, piece).ratio()

@@ -2,8 +2,7 @@
 
 After the repeated-words test of Chroma's "Context Rot" (Hong, Troynikov and Huber 2025), with numbered lines. Nothing
 has to be found or understood, so that length alone makes it hard. Scored by the share of lines that are copied, and 0
-where the odd line is not named or lost.
-"""
+where the odd line is not named or lost."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ class Repeat(Depths):
         """The share of lines copied in their place, where the odd one is among them and is named.
 
         0 with a tag where the odd line isn't named (`no_place`), is named wrong (`wrong_place`), or is not copied in
-        its place (`odd_lost`); below 1 else tagged `incomplete` or `miscopied`.
-        """
+        its place (`odd_lost`); below 1 else tagged `incomplete` or `miscopied`."""
         text, cut_off = as_typed(generation.text).strip(), generation.finish_reason == "length"
         expected = sample.answers[0]
         wanted, odd_line = _lines(as_typed(expected)), _ODD.findall(expected)[-1]

@@ -102,11 +102,8 @@ def joined(plans: Iterable[TaskPlan]) -> TaskPlan:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Steps:
-    """The samples of a search, a step at a time.
-
-    A step is one sample, whose place and turn are drawn (`draws`). Where samples share texts (`whole`) it is the next
-    trial of each turn at all places, and nothing is drawn.
-    """
+    """The samples of a search, a step at a time. A step is one sample, whose place and turn are drawn (`draws`). Where
+    samples share texts (`whole`) it is the next trial of each turn at all places, and nothing is drawn."""
 
     maker: Maker
     seed: Sequence[object]
@@ -144,8 +141,7 @@ def draws(*coordinates: object, places: int, turns: int = 1) -> Iterator[tuple[i
 
     `coordinates` are the run's seed, the task and the length. `turns`: through how many kinds of sample the trials of a
     place go in turn; these are drawn too. A trial is the first of its kind that was not drawn at its place before, so
-    that samples are those of the grid of lengths, places and trials.
-    """
+    that samples are those of the grid of lengths, places and trials."""
     drawn: Counter[int] = Counter()
     for number in count():
         cell = seed_of("draw", *coordinates, number) % (places * turns)
@@ -212,9 +208,7 @@ class Traits:
 @settings
 class Task(ABC):
     """One benchmark; a subclass is a settings dataclass, named in `_target_` of a YAML in `conf/task/`.
-
-    `longest_context`, `build` and `score` have no default. What is special about a task stands in its `traits`.
-    """
+    `longest_context`, `build` and `score` have no default. What is special about a task stands in its `traits`."""
 
     name: ClassVar[str]
     """The kind of task, in `sample_id`s and reports."""
@@ -336,10 +330,8 @@ def control_of(
     tokens: int,
     named: str = "",
 ) -> Sample:
-    """The question of a sample over the evidence alone (`ceiling`), or over a text without it (`floor`).
-
-    Samples that share their `identity`, all that determines it, share the control. `named`: in its id, for its kind.
-    """
+    """The question of a sample over the evidence alone (`ceiling`), or over a text without it (`floor`). Samples that
+    share their `identity`, all that determines it, share the control. `named`: in its id, for its kind."""
     digest = digest_of(sample.task, *identity)
     return replace(
         sample, sample_id=f"{sample.task}-{named or kind}-{digest[:16]}", context_tokens=tokens, built_tokens=tokens,

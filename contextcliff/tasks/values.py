@@ -24,8 +24,7 @@ def score_value(
 
     Tags, the first that holds: `empty` · `hedged` (the value and a distractor) · `wrong_needle` (a value that stands
     in the same context, or another sample's) · `hallucination` (a value of the needle's look that nobody hid) ·
-    `incomplete` (cut off by the token limit) · `refusal` · `missing` (none of these: no such value in the answer).
-    """
+    `incomplete` (cut off by the token limit) · `refusal` · `missing` (none of these: no such value in the answer)."""
     text, expected = generation.text.strip(), sample.answers[0]
     wanted = expected.casefold()
     repeated = frozenset(form.found(sample.question)) - {wanted} if form.telling else frozenset()
@@ -52,8 +51,7 @@ def score_share(sample: Sample, generation: Generation, stands: Callable[[str, s
     """The share of the accepted answers that stand in what is said, whatever else does; the prediction lists which.
 
     This is RULER's `string_match_all`, but for what `stands` (value, answer) counts: there it is any substring.
-    Below 1 the tag is `partial`, and where nothing was found that of `tag_without_value`.
-    """
+    Below 1 the tag is `partial`, and where nothing was found that of `tag_without_value`."""
     text = generation.text.strip()
     named = [wanted for wanted in sample.answers if stands(wanted, text)]
     value = len(named) / len(sample.answers)
@@ -83,10 +81,8 @@ def plain(text: str) -> str:
 
 
 def stands_in(phrase: str, answer: str) -> bool:
-    """Whether `phrase` stands whole in `answer`: no letter or digit may touch it where its script sets spaces.
-
-    A phrase without any sign stands nowhere.
-    """
+    """Whether `phrase` stands whole in `answer`: no letter or digit may touch it where its script sets spaces. A phrase
+    without any sign stands nowhere."""
     wanted, text = plain(phrase), plain(answer)
     if not wanted:
         return False
@@ -113,6 +109,5 @@ def is_refusal(answer: str) -> bool:
     """Whether an answer says that the text doesn't tell, or that the model won't.
 
     In English, German, French, Spanish, Japanese and Chinese, by the phrases of `refusals.txt`. A phrase can be part of
-    a true answer ("the sender is unknown"): ask only of an answer that is wrong.
-    """
+    a true answer ("the sender is unknown"): ask only of an answer that is wrong."""
     return _refusal().search(normalize("NFC", answer.strip()).replace("’", "'")) is not None

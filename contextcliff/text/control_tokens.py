@@ -1,7 +1,6 @@
 """Control tokens of the model that stand in a text: read as such, they would end the user's turn.
 
-They are found by the tokenizers that know them, and written so that they are text.
-"""
+They are found by the tokenizers that know them, and written so that they are text."""
 
 from __future__ import annotations
 

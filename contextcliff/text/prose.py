@@ -2,8 +2,7 @@
 
 A chapter has a place, a season, a person with a trade, a friend and some neighbours; each of its paragraphs has one
 topic. A sentence is a template whose slots are filled from stocks of words. A stock is used like a deck of cards: a
-word returns only after all others of its stock. A sentence that has occurred before is drawn again.
-"""
+word returns only after all others of its stock. A sentence that has occurred before is drawn again."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -35,10 +34,8 @@ def sentences(*, seed: int) -> Iterator[str]:
 
 
 def prose(*, seed: int, characters: int) -> str:
-    """At least `characters` characters of English paragraphs separated by one blank line.
-
-    A shorter text is a prefix of a longer one of the same seed, which is the same on every platform and Python version.
-    """
+    """At least `characters` characters of English paragraphs separated by one blank line. A shorter text is a prefix of
+    a longer one of the same seed, which is the same on every platform and Python version."""
     written: list[str] = []
     length = 0
     paragraphs = _Narrator(seed).paragraphs()

@@ -39,8 +39,7 @@ def sentence_starts(text: str, *, language: str = "en") -> tuple[int, ...]:
 
     `language` is an ISO 639-1 code. `sentencex` (Wikimedia) splits, by the abbreviations of the language and at
     paragraph breaks; places where `goes_on` says that the sentence continues are left out. Quotation marks, brackets
-    and dashes are blanks to it, but for those of Japanese, whose sentences are quoted whole.
-    """
+    and dashes are blanks to it, but for those of Japanese, whose sentences are quoted whole."""
     from sentencex import get_sentence_boundaries  # imported late, since `--help` does not need this compiled module
 
     blind = _WIDE_BLANK.sub(" ", text)
@@ -62,8 +61,7 @@ def goes_on(text: str, place: int) -> bool:
     """Whether a sentence continues at a place where a splitter begins a new one.
 
     It continues before a lower-case word, closing punctuation and a dash, unless the dash opens a line with a capital
-    after it (speech, or an item of a list). It also continues after a title and a few other abbreviations.
-    """
+    after it (speech, or an item of a list). It also continues after a title and a few other abbreviations."""
     end, start = _gap(text, place)
     if end == 0 or start == len(text):
         return False
@@ -82,10 +80,8 @@ def goes_on(text: str, place: int) -> bool:
 
 
 def parts_sentences(text: str, place: int) -> bool:
-    """Whether it is certain that one sentence ends before a place and another begins after it.
-
-    It is not before a dash, which can open speech as well as the name of who is quoted in the line before.
-    """
+    """Whether it is certain that one sentence ends before a place and another begins after it. It is not before a dash,
+    which can open speech as well as the name of who is quoted in the line before."""
     _, start = _gap(text, place)
     return not goes_on(text, place) and _DASH.match(text, start) is None
 

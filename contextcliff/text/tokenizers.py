@@ -1,8 +1,7 @@
 """The tokenizers: a model's from the Hugging Face hub or a folder, OpenAI's vocabularies, and one that needs no model.
 
 `tiktoken` is exact for OpenAI's models and an estimate for others. Engines without weights count pieces of words, up to
-three digits, and signs.
-"""
+three digits, and signs."""
 
 from __future__ import annotations
 
@@ -96,8 +95,7 @@ def hub_tokenizer(name: str, template_arguments: Mapping[str, object], *, plain:
     """Load a tokenizer by the name of a repository or folder. Raises `RunError` where that fails.
 
     `HF_TOKEN` in the environment gives access to gated repositories. Code in a repository is not run. Where the hub
-    can't be reached, its cache (`HF_HOME`) is used, without retries.
-    """
+    can't be reached, its cache (`HF_HOME`) is used, without retries."""
     unreachable = None
     if not Path(name).is_dir():
         try:
@@ -143,10 +141,8 @@ class TiktokenTokenizer:
 
 
 def tiktoken_tokenizer(name: str, *, plain: bool = False) -> TiktokenTokenizer:
-    """Load an encoding by its name (`o200k_base`) or by that of a model (`gpt-4o`).
-
-    Raises `ConfigError` for an unknown name, `RunError` where the vocabulary can't be downloaded.
-    """
+    """Load an encoding by its name (`o200k_base`) or by that of a model (`gpt-4o`). Raises `ConfigError` for an unknown
+    name, `RunError` where the vocabulary can't be downloaded."""
     import requests
     import tiktoken
 

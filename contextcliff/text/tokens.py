@@ -124,10 +124,8 @@ def tokenise(text: str, tokenizer: Tokenizer, *, longest_word: int = _MAX_WORD) 
 
 
 def counted_starts(text: str, count: Callable[[str], int]) -> Sequence[int]:
-    """Character offset of every token of `text`, from the token counts of blocks of a line or two.
-
-    Exact at the start of each block, and spread evenly inside it: off by a few tokens at most.
-    """
+    """Character offset of every token of `text`, from the token counts of blocks of a line or two. Exact at the start
+    of each block, and spread evenly inside it: off by a few tokens at most."""
     starts: list[int] = []
     for block in blocks(text):
         tokens = count(text[block])
@@ -140,8 +138,7 @@ def blocks(text: str, *, characters: int = 160) -> Sequence[slice]:
     """Consecutive slices that cover `text`: up to `characters` each, ending before a blank where there is one.
 
     A blank goes with the word after it, as in the common vocabularies, so that the counts of the blocks add up to that
-    of the text.
-    """
+    of the text."""
     slices, start = list[slice](), 0
     while start < len(text):
         end = min(len(text), start + characters)
@@ -179,8 +176,7 @@ def plain_text(prompt: Prompt) -> str:
     """A prompt as one text, for base models: paragraphs with a blank line between them.
 
     In a conversation each message has its speaker before it, and the text ends with `Assistant:`. A prompt of one user
-    message is that message, after the system's.
-    """
+    message is that message, after the system's."""
     system = [] if prompt.system is None else [prompt.system]
     if not prompt.turns:
         return "\n\n".join([*system, prompt.user])
@@ -209,8 +205,7 @@ class Seams:
     """The places between the sentences of a text, where other sentences go in.
 
     Tokens split anew where texts meet. A text is therefore counted between its neighbours, less their own count: at
-    the place where a short sentence adds most, so that it is known before its place, or in its place.
-    """
+    the place where a short sentence adds most, so that it is known before its place, or in its place."""
 
     text: str
     place: int

@@ -35,8 +35,7 @@ class ValueForm:
 
     `draw` makes one. `found` lists the values of this kind that stand in an answer, whole: 1234567 does not stand
     in 12345678. `telling` is whether any value of this kind in an answer must have been taken for the needle's, as
-    a seven-digit number must and a word need not.
-    """
+    a seven-digit number must and a word need not."""
 
     draw: Callable[[random.Random], str]
     found: Callable[[str], list[str]]

@@ -39,8 +39,7 @@ def common_subsequence_length(first: Sequence[str], second: Sequence[str]) -> in
 
     ROUGE-L counts them (C.-Y. Lin 2004). Own code: `rouge-score` fills a table of as many cells as one text's words
     times the other's, in Python, and difflib finds matching blocks, which is another figure. This keeps one row of that
-    table in the bits of one integer (H. Hyyrö, "Bit-parallel LCS-length computation revisited", 2004).
-    """
+    table in the bits of one integer (H. Hyyrö, "Bit-parallel LCS-length computation revisited", 2004)."""
     positions: dict[str, int] = {}
     for position, word in enumerate(first):
         positions[word] = positions.get(word, 0) | 1 << position

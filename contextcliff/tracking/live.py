@@ -37,10 +37,8 @@ _LAST_WORDS_S = 20.0
 
 
 class LiveRun:
-    """Made RUNNING at once, given points as lengths are answered, and ended by `fail` or by the run's upload.
-
-    The first failure of MLflow is a warning on stderr; nothing more is sent then until the upload, which has all.
-    """
+    """Made RUNNING at once, given points as lengths are answered, and ended by `fail` or by the run's upload. The first
+    failure of MLflow is a warning on stderr; nothing more is sent then until the upload, which has all."""
 
     def __init__(
         self,

@@ -79,8 +79,7 @@ class MLflowTracker(MLflowStore):
         """Upload a run, into the `live` one if there is one; returns one line that says where it is.
 
         It takes the place of earlier attempts and of other results by the same rule; the same results stay as they are.
-        A run whose upload breaks off is left as FAILED, and the next call makes a new one.
-        """
+        A run whose upload breaks off is left as FAILED, and the next call makes a new one."""
         begun, sent = ("", frozenset[Measurement]()) if live is None else live.hand_over()
         with self.opened() as opened:
             client, report = opened.client, tracked.report

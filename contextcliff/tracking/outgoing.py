@@ -31,10 +31,8 @@ def own_paths(parameters: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Iterator[Path]:
-    """A folder with what of `folder` is uploaded; gone when the block ends.
-
-    Without `log_text`, files go without texts of the model, the documents and the task, or stay here.
-    """
+    """A folder with what of `folder` is uploaded; gone when the block ends. Without `log_text`, files go without texts
+    of the model, the documents and the task, or stay here."""
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
         for file in sorted(folder.rglob("*")):
             name = file.relative_to(folder)

@@ -1,8 +1,7 @@
 """Where MLflow keeps runs: opened with its experiment, without telemetry and log lines; each failure is one line.
 
 MLflow tries to open a database ten times within 100 seconds, each time with a warning; a check of our own gives the
-cause at once.
-"""
+cause at once."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Views of an experiment's table of runs that MLflow's page opens by their address.
 
 MLflow keeps a view that a user shares as a tag of the experiment: `mlflow.sharedViewState.KEY`, with the state of the
-page as compressed JSON. It is opened by `?viewStateShareKey=KEY`.
-"""
+page as compressed JSON. It is opened by `?viewStateShareKey=KEY`."""
 
 from __future__ import annotations
 

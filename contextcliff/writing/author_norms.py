@@ -47,9 +47,7 @@ Norms = Mapping[str, Norm]
 
 def windows(text: str, *, characters: int, starts: Sequence[int], most: int = MOST_WINDOWS) -> Spans:
     """Up to `most` stretches of about `characters` characters, evenly over `text`, between the sentences at `starts`.
-
-    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half.
-    """
+    They are disjoint. Where fewer than 8 fit, each overlaps the next by about half."""
     disjoint = disjoint_windows(text, characters=characters, starts=starts, most=most)
     return disjoint or _spread(text, characters, starts, room=max(1, characters // 2), most=most)
 
@@ -67,10 +65,8 @@ def author_windows(text: str, *, language: str, characters: int, most: int = MOS
 
 @lru_cache(maxsize=1024)
 def norms_for(text: str, language: str, word_list: WordList, characters: int) -> Norms:
-    """The norms of an author's `text` for texts of `characters` characters (at least 200).
-
-    Measured at lengths a factor of √2 apart and interpolated, so that many lengths take few passes over the text.
-    """
+    """The norms of an author's `text` for texts of `characters` characters (at least 200). Measured at lengths a factor
+    of √2 apart and interpolated, so that many lengths take few passes over the text."""
     step = step_of(characters)
     low = math.floor(step)
     shorter, longer = _norms_at(text, language, word_list, low), _norms_at(text, language, word_list, low + 1)

@@ -2,8 +2,7 @@
 
 A run's mean is taken over the lengths that all runs have, of z-scores where all have them: a model that stops early is
 more diverse. Figures that were measured by different rules have no winner. The difference of the best to the next best
-has Welch's interval; that these two were picked as extremes, and that many measures were looked at, is not in it.
-"""
+has Welch's interval; that these two were picked as extremes, and that many measures were looked at, is not in it."""
 
 from __future__ import annotations
 

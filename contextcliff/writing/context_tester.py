@@ -2,8 +2,7 @@
 
 A result folder has `context_N_results.json` and `metadata.json`; a `_detailed` CSV file of either generation has a row
 a round. Its figures follow other rules for words and sentences than ours; stored texts can be measured by ours. The
-tool: github.com/jabberjabberjabber/Context-Tester.
-"""
+tool: github.com/jabberjabberjabber/Context-Tester."""
 
 from __future__ import annotations
 
@@ -269,10 +268,8 @@ def imported_writing(run: ImportedRun, *, confidence: float) -> Writing:
 
 
 def remeasured(run: ImportedRun, *, word_list: WordList) -> ImportedRun:
-    """The run with its texts, which have all to be kept, measured by our rules, as English.
-
-    Coherence stays as it was stored. The author's text is never stored: its figures by the other rules are dropped.
-    """
+    """The run with its texts, which have all to be kept, measured by our rules, as English. Coherence stays as it was
+    stored. The author's text is never stored: its figures by the other rules are dropped."""
 
     def again(one: ImportedRound) -> ImportedRound:
         ours = measure_prose(one.text, language="en", word_list=word_list)  # its formulas are for English alone

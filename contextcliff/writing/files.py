@@ -138,9 +138,7 @@ def writing_files(
     report: Report, writing: Writing, *, scored: Sequence[ScoredSample], parameters: Mapping[str, str]
 ) -> dict[str, str]:
     """Texts of files by name: of each length, of all lengths and of all rounds, Context-Tester's columns first.
-
-    `parameters` is the flattened configuration. Raises `ValueError` where a number is not finite.
-    """
+    `parameters` is the flattened configuration. Raises `ValueError` where a number is not finite."""
     run = _run(report, writing, parameters=parameters)
     health = {level.context_tokens: level for level in writing.health.levels} if writing.health is not None else {}
     allowed = {item.sample.context_tokens: item.sample.answer_tokens for item in scored}

@@ -2,8 +2,7 @@
 
 Rounds with the same `Sample.item` (temperature 0, or a `sampling.seed`) are one draw: an item, as in every other task.
 Its measures are means over its rounds, and n counts draws. Rounds are asked for and compared by context length, which
-holds the answer too; sentences, tables and figures of a run name measured prompts, as the safe cap does.
-"""
+holds the answer too; sentences, tables and figures of a run name measured prompts, as the safe cap does."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 The verdict rests on whether rounds are healthy; this says in what they differ. Differences are of z-scores where both
 rounds have one, tested by the exact test of signs over all lengths, as the verdict is, and Holm corrects for all
-measures of all candidates at once.
-"""
+measures of all candidates at once."""
 
 from __future__ import annotations
 

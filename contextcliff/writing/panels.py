@@ -59,10 +59,8 @@ def grid(
     heights: Sequence[float] = (PANEL_HEIGHT,),
     under: float = _UNDER,
 ) -> tuple[Figure, Axes, list[Axes]]:
-    """A figure, its whole page without axes, and `count` panels from the upper left.
-
-    In inches: a panel's `width`, the `heights` of the rows, or of all, and the room `under` a panel for its x axis.
-    """
+    """A figure, its whole page without axes, and `count` panels from the upper left. In inches: a panel's `width`, the
+    `heights` of the rows, or of all, and the room `under` a panel for its x axis."""
     rows = -(-count // columns)
     high = list(heights) * rows if len(heights) == 1 else heights
     across = _LEFT + columns * width + (columns - 1) * _BETWEEN

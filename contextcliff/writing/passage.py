@@ -29,8 +29,7 @@ def judge_prose(
 
     `reference` are the author's own next words, as many as `text` has, `shortfall` is the share of the least length
     that `text` lacks. What cannot be measured is absent. A text too short to be measured has the worst composite; where
-    the author's windows are too few there is none.
-    """
+    the author's windows are too few there is none."""
     values = measure_prose(text, language=language, word_list=word_list, prompt=prompt, reference=reference)
     original = measure_prose(reference, language=language, word_list=word_list, prompt=prompt)
     details = {**values, **_prefixed(keys.ORIGINAL, original)}
@@ -49,8 +48,7 @@ def with_coherence(
     """The details with the measures of sentence embeddings added, and the composites computed again.
 
     `reference_vectors` are the sentences of the original, `window_vectors` those of each of the author's windows, whose
-    coherence is the norm. Each array has shape (sentences, dimensions).
-    """
+    coherence is the norm. Each array has shape (sentences, dimensions)."""
     values, original = coherence(vectors), coherence(reference_vectors)
     norms = norms_of([coherence(window) for window in window_vectors])
     similarity = reference_similarity(vectors, reference_vectors)
@@ -102,8 +100,7 @@ def calibrated(z: Mapping[str, float]) -> float | None:
 
     A measure's part goes from 0 at one standard deviation toward worse to 1 at six, a family's part is the mean of its
     measures', and the composite is 100 times the root mean square of the families' parts. So families count alike,
-    however many measures they have, and one bad family shows among good ones.
-    """
+    however many measures they have, and one bad family shows among good ones."""
     parts = parts_of(z)
     return composed(list(parts.values())) if parts else None
 
@@ -123,10 +120,8 @@ def composed(parts: Sequence[float]) -> float:
 
 
 def classic(values: Mapping[str, float]) -> float | None:
-    """Context-Tester's composite, the mean of four parts from best to worst; None where no part is measured.
-
-    A part that is not measured is left out; Context-Tester takes missing embeddings for a coherence of 0.
-    """
+    """Context-Tester's composite, the mean of four parts from best to worst; None where no part is measured. A part
+    that is not measured is left out; Context-Tester takes missing embeddings for a coherence of 0."""
     parts = [
         (values.get("vocabulary_diversity"), 0.6, 0.3),
         (values.get("cloze_score"), 15.0, 40.0),

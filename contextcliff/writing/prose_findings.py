@@ -15,8 +15,7 @@ class MeasureLevel:
 
     `ci_low`/`ci_high` is a percentile bootstrap interval of the mean (10,000 resamples); None below two rounds.
     `original` is the mean of the measure over the author's own next words (as many as each round wrote);
-    `author_mean`/`author_std` are those of windows of the author's text; `z` the mean distance from them.
-    """
+    `author_mean`/`author_std` are those of windows of the author's text; `z` the mean distance from them."""
 
     name: str
     n: int
@@ -97,8 +96,7 @@ class WritingTest:
     (the author's standard deviations, or the measure's own unit), up is worse. `p_value` is Mann-Whitney's, exact;
     `p_holm` is corrected over all lengths and measures tested against the same; `effect` is the rank-biserial
     correlation (1: every round is worse, -1: every round is better). `degraded` takes a significant `p_holm`, and
-    against the author also a mean that is worse than that of the author's own next words.
-    """
+    against the author also a mean that is worse than that of the author's own next words."""
 
     context_tokens: int
     measure: str
@@ -120,8 +118,7 @@ class WritingTrend:
 
     `start` and `end` are means of the measure itself, whatever the test's `scale` is.
     `p_value` is that of Jonckheere and Terpstra's test, one-sided toward worse; two-sided for a measure without a
-    worse direction. None where there is nothing to test.
-    """
+    worse direction. None where there is nothing to test."""
 
     measure: str
     scale: Scale
@@ -148,8 +145,7 @@ class HealthLevel:
 
     `share` is that of healthy rounds among the scored, `ci_low`/`ci_high` its interval (Wilson's), `tested_low` the
     exact one-sided bound that the cap is tested with, unscored rounds counted as not healthy in it. `faults` says why
-    rounds were not healthy, each counted once: `too_short`, `loop`, `beyond_author`, `unmeasured`.
-    """
+    rounds were not healthy, each counted once: `too_short`, `loop`, `beyond_author`, `unmeasured`."""
 
     context_tokens: int
     n: int

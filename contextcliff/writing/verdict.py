@@ -224,8 +224,7 @@ def writing_of(
     """What is said of the prose at every length.
 
     `scored` are all planned rounds, `author` the z-scores of disjoint windows of the author's text by measure. `health`
-    and `settling_rounds` are those of the walk that gave the safe cap; the rank tests are a diagnosis beside it.
-    """
+    and `settling_rounds` are those of the walk that gave the safe cap; the rank tests are a diagnosis beside it."""
     tiers = levels.drawn_tiers(item for item in scored if item.sample.is_ordinary)
     measured = levels.measured_names(tiers)
     found = Writing(

@@ -2,8 +2,7 @@
 
 A search is the product's own (`safe_cap_search`). A fixed design has the same number of samples at every length, tested
 exactly from the shortest length up, as `analysis.walk` does; a test depends on the scores alone, so that each distinct
-set of scores is tested once.
-"""
+set of scores is tested once."""
 
 from __future__ import annotations
 

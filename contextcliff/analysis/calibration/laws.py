@@ -1,7 +1,6 @@
 """The laws of simulated models that a calibration goes through.
 
-Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often.
-"""
+Most of them are at the border of the null hypothesis or close to it: that is where a test errs most often."""
 
 from __future__ import annotations
 

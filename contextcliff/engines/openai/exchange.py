@@ -57,10 +57,8 @@ class Request:
 async def exchange(
     client: AsyncOpenAI, request: Request, *, timeout_s: float, on_token: OnToken | None = None
 ) -> Generation:
-    """Send one request and read its answer to the end; `on_token` gets thoughts and text as they arrive.
-
-    `timeout_s` bounds silence; the whole request may take four times that. Raises `EngineFault`.
-    """
+    """Send one request and read its answer to the end; `on_token` gets thoughts and text as they arrive. `timeout_s`
+    bounds silence; the whole request may take four times that. Raises `EngineFault`."""
     import anyio
     import openai
 

@@ -136,9 +136,7 @@ def status_fault(error: APIStatusError) -> EngineFault:
 
 def _refusal(answer: str, said: str, *, passes: bool = False, waits: bool = False) -> EngineFault | None:
     """A prompt too long, or filtered; a quota that is spent, or a limit a minute below one prompt. None if neither.
-
-    Only `said` is read for words of money: the rest of an answer may repeat the prompt.
-    """
+    Only `said` is read for words of money: the rest of an answer may repeat the prompt."""
     if not passes and _TOO_LONG.search(answer):
         window, detail = named_window(answer), detail_of(said)
         told = window is None or named_window(detail) == window

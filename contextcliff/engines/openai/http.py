@@ -156,10 +156,8 @@ def with_key(
 
 
 def variables_for(host: str, preset: str = "") -> tuple[str, ...]:
-    """The variables whose keys may be sent to a host, in the order in which they are tried.
-
-    A provider's own come first, and go to no other provider, but to a proxy that its preset is given.
-    """
+    """The variables whose keys may be sent to a host, in the order in which they are tried. A provider's own come
+    first, and go to no other provider, but to a proxy that its preset is given."""
     provider = provider_of(host)
     if provider is not None:
         return (*provider.variables, *_ANY_HOST)
@@ -231,8 +229,7 @@ def client(address: Address = Address(), *, timeout_s: float) -> httpx2.Client:
     """A client for the routes below `address.root` that follows no redirect: a key must not reach another host.
 
     It is for questions that change nothing on the server: where that closes a kept connection while a request is on its
-    way, as some do, the request is sent once more.
-    """
+    way, as some do, the request is sent once more."""
     return httpx2.Client(
         transport=_Transport(),
         timeout=timeout_s,

@@ -53,16 +53,12 @@ class OpenAICompatible(Engine):
     requests_per_minute: PositiveFloat | None = None
     seconds_between_requests: NonNegativeFloat = 0.0
     sampler_names: Mapping[str, str] | None = Field(default_factory=dict)
-    """Our samplers beyond the OpenAI protocol, by the names of this kind of server; others are not sent.
-
-    None: `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed` either.
-    """
+    """Our samplers beyond the OpenAI protocol, by the names of this kind of server; others are not sent. None:
+    `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed` either."""
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command that starts the server for a run; None: it runs already.
-
-    The server has to listen on the host and port of `base_url`; port 0 takes a free one.
-    """
+    """The command that starts the server for a run; None: it runs already. The server has to listen on the host and
+    port of `base_url`; port 0 takes a free one."""
     start_timeout_s: PositiveFloat = 600.0
 
     @property

@@ -5,8 +5,7 @@ run as a file, so that it starts in a few hundredths of a second:
 
     python process_guard.py LOG GRACE_S COMMAND …
 
-The command's output goes to the file LOG. The guard's exit code is the command's.
-"""
+The command's output goes to the file LOG. The guard's exit code is the command's."""
 
 import os
 import signal

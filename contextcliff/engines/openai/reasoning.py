@@ -48,8 +48,7 @@ def split_reasoning(text: str, *, reasoning: str = "") -> tuple[str, str]:
     """The answer, and the reasoning that stood at its start; `reasoning` is what the server sent in a field of its own.
 
     A block that never closes is all reasoning: the model ran out of tokens while it thought. A chat template that
-    opens the block in the prompt leaves only its closing mark in the answer. A later block is part of the answer.
-    """
+    opens the block in the prompt leaves only its closing mark in the answer. A later block is part of the answer."""
     thoughts, rest = [], text
     while (block := _BLOCK.match(rest)) is not None:
         thoughts.append(block[block.lastindex or 0])

@@ -207,10 +207,8 @@ class OpenAISession:
             await asyncio.sleep(start - now)
 
     def _with_whole_prompt(self, generation: Generation, *, built_tokens: int) -> Generation:
-        """The generation with the count of its whole prompt; the built length where the server counts nothing.
-
-        More cached tokens than prompt tokens can only stand beside each other, and do so from then on.
-        """
+        """The generation with the count of its whole prompt; the built length where the server counts nothing. More
+        cached tokens than prompt tokens can only stand beside each other, and do so from then on."""
         counted, cached = generation.prompt_tokens, (generation.cached_tokens or 0) + (generation.written_tokens or 0)
         self.leaves_out_cached |= generation.server_counted and cached > counted
         if self.leaves_out_cached and generation.server_counted:

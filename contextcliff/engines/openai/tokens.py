@@ -195,8 +195,7 @@ def piece_starts(text: str, pieces: Sequence[str | Sequence[int]]) -> list[int] 
     """The offset in `text`, in characters, at which each token begins; None if the pieces are another text.
 
     A piece is a list of bytes where the token ends inside a character, which belongs to the token that begins it.
-    SentencePiece sets a blank before a text, whose token begins with the text.
-    """
+    SentencePiece sets a blank before a text, whose token begins with the text."""
     encoded = [piece.encode() if isinstance(piece, str) else bytes(piece) for piece in pieces]
     try:
         said = b"".join(encoded).decode()

@@ -8,8 +8,7 @@ cache anew every 128 tokens, so that errors add up; here what is packed stays as
 Attention entropy is how evenly the last tokens of a prompt spread their attention, by layer. Of a head's attention
 weights p over the n keys that a token sees, −Σ p ln p / ln n: 0 where all the weight is on one key, 1 where it is
 spread evenly. Averaged over heads and over the last tokens. Computed from queries and keys, one token at a time: a
-matrix of a prompt's attention would take its length squared.
-"""
+matrix of a prompt's attention would take its length squared."""
 
 from __future__ import annotations
 
@@ -84,8 +83,7 @@ class StoredLayer(DynamicLayer):  # type: ignore[misc]
     """A layer whose older keys and values are stored in other formats; the newest are kept as the model computes them.
 
     Nothing is stored before the first `settle`: a press scores what the model computes. Then the newest are stored
-    when there are 128 of them, or at once where both formats are floating point.
-    """
+    when there are 128 of them, or at once where both formats are floating point."""
 
     keys: Any
     values: Any
@@ -220,8 +218,7 @@ def fitted_masks(model: Any) -> list[Any]:
     """Hooks that give each layer a mask of its own cache's length: transformers makes one, of the first layer's length.
 
     PyramidKV keeps more positions in the lower layers than in the upper ones. All that is in a cache is before the new
-    tokens, whatever positions it was.
-    """
+    tokens, whatever positions it was."""
     return [each.register_forward_pre_hook(_fit_mask, with_kwargs=True) for each in attention_modules(model)]
 
 

@@ -10,8 +10,7 @@ question is read is computed in the same two parts whether it is kept or not, so
 
 Several prompts at once are padded on the left to one length: for the cache as the model computes it, since a press
 scores positions and knows of no padding, and a cache in other formats is stored prompt by prompt. No beginning of a
-prompt is reused: a batch has as many beginnings as prompts.
-"""
+prompt is reused: a batch has as many beginnings as prompts."""
 
 from __future__ import annotations
 
@@ -71,8 +70,7 @@ def prompt_tokens(
     """The tokens of a prompt, and how many of them are before the question; none without `splits`.
 
     It is tokenised once and cut between two tokens: context and question that are tokenised apart can be other tokens
-    than the prompt. A token that reaches into the question is the question's.
-    """
+    than the prompt. A token that reaches into the question is the question's."""
     if tokenizer.plain:
         text: str = plain_text(prompt)
     else:

@@ -1,8 +1,7 @@
 """Engine `transformers`: Hugging Face models in this process, on the CPU or a GPU, with any press of kvpress.
 
 It needs the extra `hf`. Requests in flight together are computed as one batch where the policy allows it and memory
-does, and one after another elsewhere. Torch is imported when a model is opened.
-"""
+does, and one after another elsewhere. Torch is imported when a model is opened."""
 
 from __future__ import annotations
 

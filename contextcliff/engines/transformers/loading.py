@@ -33,8 +33,7 @@ def require(*further: str) -> None:
     """Raise `ConfigError` where torch, or one of the `further` packages that this run needs, is not installed.
 
     To be called before torch is imported: its threads then sleep while they wait for each other, which OpenMP reads
-    once. On two busy cores threads that spin took 3.4 s for a token of the embedded model, and these 0.15 to 0.5 s.
-    """
+    once. On two busy cores threads that spin took 3.4 s for a token of the embedded model, and these 0.15 to 0.5 s."""
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     absent = [package for package in ("torch", "accelerate", *further) if importlib.util.find_spec(package) is None]
     if absent:
@@ -157,11 +156,8 @@ class Loaded:
 
     @property
     def end_tokens(self) -> frozenset[int]:
-        """Tokens that end an answer, as `generate` has them.
-
-        The tokenizer's own end token is not one of them: that of a GGUF file is wrong in transformers 5.2, which takes
-        the token that begins a text.
-        """
+        """Tokens that end an answer, as `generate` has them. The tokenizer's own end token is not one of them: that of
+        a GGUF file is wrong in transformers 5.2, which takes the token that begins a text."""
         given = self.model.generation_config.eos_token_id
         return frozenset() if given is None else frozenset([given] if isinstance(given, int) else given)
 

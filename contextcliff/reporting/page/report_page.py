@@ -210,10 +210,8 @@ def write_pages(
     figures: Mapping[str, Figure],
     folder: Path,
 ) -> None:
-    """Write `report.html` into a run's folder, and its findings' own pages.
-
-    `excerpts` and `prompts` are those that were kept, by sample; `figures` are drawn ones by name.
-    """
+    """Write `report.html` into a run's folder, and its findings' own pages. `excerpts` and `prompts` are those that
+    were kept, by sample; `figures` are drawn ones by name."""
     told = run.report.run
     page = page_of(
         chapters(run.report, figures=[f"{name}.png" for name in figures]), title=told.model,

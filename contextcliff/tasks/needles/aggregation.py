@@ -1,8 +1,7 @@
 """Task `aggregation`: how often does a coded word occur, or which occurs most often?
 
 After RULER's common- and frequent-word extraction (Hsieh et al. 2024, arXiv:2404.06654), scattered through prose: the
-answer stands nowhere, and takes every occurrence. Scored 1 for the right count or word.
-"""
+answer stands nowhere, and takes every occurrence. Scored 1 for the right count or word."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 After BABILong (Kuratov et al. 2024, arXiv:2406.10149), whose facts are those of bAbI's tasks 1–3 (Weston et al. 2015,
 arXiv:1502.05698). People move, take things and put them down; later facts overrule earlier ones. Scored 1 where the
-first sentence of the answer names the right place and no other.
-"""
+first sentence of the answer names the right place and no other."""
 
 from __future__ import annotations
 
@@ -59,8 +58,7 @@ def course(facts: Facts, person: str, thing: str, places: Sequence[str], rng: ra
     """What the asked-for person does, so that the question takes so many supporting facts.
 
     1: the person's last move. 2: who took the thing and moved on, or where it was put down and left. 3: where the thing
-    was before a place that it was carried to.
-    """
+    was before a place that it was carried to."""
 
     def moves(count: int) -> list[Event]:
         return [Event(kind="move", person=person, place=place) for place in rng.sample(places, count)]

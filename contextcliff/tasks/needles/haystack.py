@@ -1,8 +1,7 @@
 """A text cut to an exact budget with sentences hidden in it: what every needle task builds on.
 
 Places are characters of `Haystack.text`. That is the document, and after its end its beginning again, where contexts
-begin anywhere and a finite text is gone round.
-"""
+begin anywhere and a finite text is gone round."""
 
 from __future__ import annotations
 
@@ -92,8 +91,7 @@ class Haystack:
 
         The budget covers chat template, `before`, text, facts and `after`, or the longest of `cut_for` in its place:
         prompts that differ in their question alone then share their text. Raises `ConfigError` where there is no room
-        for text, and where the text is too short.
-        """
+        for text, and where the text is too short."""
         pieces = [each.text if is_wide(each.text[-1]) else f"{each.text} " for each in facts]
         added, behind = self.seams.count(between=pieces, behind=(after, *cut_for))
         most, longest = max(zip(behind, (after, *cut_for), strict=True), key=itemgetter(0))
@@ -137,10 +135,8 @@ class Haystack:
     def _recounted(
         self, end: int, budget: int, context_tokens: int, inserted: dict[int, str], start: int, before: str, after: str
     ) -> tuple[int, int]:
-        """Where the text from `start` on ends by a count of the whole prompt, and that count.
-
-        Estimated offsets are exact at the beginning of a text alone.
-        """
+        """Where the text from `start` on ends by a count of the whole prompt, and that count. Estimated offsets are
+        exact at the beginning of a text alone."""
         last = max(inserted, default=start)
 
         def beyond(end: int) -> int:
@@ -189,8 +185,7 @@ def prepare_fresh(document: Document, *, tokens: int, tokenizer: Tokenizer) -> H
     """Tokenise a whole document, so that contexts of up to `tokens` tokens can begin at any of its sentences.
 
     A text that ends within a context is gone round. The places where contexts begin do not depend on `tokens`, so that
-    another length changes no context.
-    """
+    another length changes no context."""
     text, longest = document.text, document.longest_word
     begins = sentence_starts(text[:FRESH_CHARACTERS] if document.endless else text, language=document.language)
     tokenised = tokenise(text, tokenizer, longest_word=longest) if document.endless else None
@@ -213,10 +208,8 @@ def prepare(document: Document, *, tokens: int, tokenizer: Tokenizer) -> Haystac
 
 
 def _is_exact(text: TokenisedText, begins: Sequence[int], document: str, tokenizer: Tokenizer) -> bool:
-    """Whether stretches from some sentences of the document on have the tokens that the offsets say.
-
-    They do not depend on the lengths that are asked for, so that another length changes no context.
-    """
+    """Whether stretches from some sentences of the document on have the tokens that the offsets say. They do not depend
+    on the lengths that are asked for, so that another length changes no context."""
     for number, tokens in enumerate(_CHECKED_TOKENS, start=1):
         start = begins[len(begins) * number // (len(_CHECKED_TOKENS) + 1)]
         end = min(text.end_for(start, tokens), len(document))

@@ -2,8 +2,7 @@
 
 Kamradt's test (2023, LLMTest_NeedleInAHaystack). A dynamic needle is that of the Gemini 1.5 report (Gemini Team 2024,
 arXiv:2403.05530), a city and its number; coined words as keys make it RULER's (Hsieh et al. 2024, arXiv:2404.06654). A
-static one is one statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag.
-"""
+static one is one statement for all samples. Scored 1 where the answer holds what was hidden, else 0 with a tag."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ class Needle:
     """What is hidden and what is asked.
 
     A dynamic text names `{city}` and `{number}`, its question `{city}`. A static one is hidden as it is; it is found
-    where `answer` (`match=answer`) or every one of `keywords` (`match=keywords`) stands in what the model says.
-    """
+    where `answer` (`match=answer`) or every one of `keywords` (`match=keywords`) stands in what the model says."""
 
     kind: Literal["dynamic", "static"] = "dynamic"
     text: str

@@ -2,8 +2,7 @@
 
 The multi-needle form of LLMTest_NeedleInAHaystack: the first needle goes in at the depth, the rest evenly after it; ten
 from 0.40 stand at 0.40, 0.46 … 0.94. RULER (Hsieh et al. 2024, arXiv:2404.06654) scatters them (`spread=anywhere`),
-with a key each (multi-query) or one for all (multi-value, `one_key=true`). Scored by the share found.
-"""
+with a key each (multi-query) or one for all (multi-value, `one_key=true`). Scored by the share found."""
 
 from __future__ import annotations
 
@@ -26,10 +25,8 @@ from contextcliff.text.value_forms import FORMS, NUMBER
 
 @settings
 class StaticNeedle:
-    """A sentence as it is hidden, and the words by which it is recognised in an answer.
-
-    They stand in the sentence, or with `inferred` have to be worked out of it.
-    """
+    """A sentence as it is hidden, and the words by which it is recognised in an answer. They stand in the sentence, or
+    with `inferred` have to be worked out of it."""
 
     text: str = Field(min_length=1)
     answer: str = Field(min_length=1)

@@ -3,8 +3,7 @@
 The multi-key test of RULER (Hsieh et al. 2024, arXiv:2404.06654). `layout=packed` asks for all of them over one
 context, one at each depth, so that a server's prefix cache reads it once; `isolated` asks one question of each context.
 Scored 1 where the value asked for stands in the answer and no other needle's does; RULER allows the others
-(`hedging=allowed`).
-"""
+(`hedging=allowed`)."""
 
 from __future__ import annotations
 
@@ -37,10 +36,8 @@ from contextcliff.text.value_forms import FORMS
 
 @settings
 class NiahMultikey(Depths, PlantingTask):
-    """A grid of lengths and depths; `distractors` more needles that no question asks for.
-
-    With `packed` they are evenly spread, with `isolated` they stand anywhere.
-    """
+    """A grid of lengths and depths; `distractors` more needles that no question asks for. With `packed` they are evenly
+    spread, with `isolated` they stand anywhere."""
 
     name = "niah_multikey"
     inert: ClassVar[Mapping[str, object]] = {"key": "city", "value": "number"}

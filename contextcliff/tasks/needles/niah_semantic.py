@@ -1,8 +1,7 @@
 """Task `niah_semantic`: a needle that shares no content word with its question.
 
 After NoLiMa (Modarressi et al. 2025, arXiv:2502.05167): the answer takes one fact of common knowledge between question
-and needle. The set (`needles/semantic.json`) is this project's own.
-"""
+and needle. The set (`needles/semantic.json`) is this project's own."""
 
 from __future__ import annotations
 

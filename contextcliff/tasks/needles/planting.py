@@ -1,8 +1,7 @@
 """What the needle tasks share: facts planted in a haystack, and the controls that go with them.
 
 A task says what is planted for one sample (`plant`) and what counts as found (`score`). A control asks the same over
-the evidence alone (its score is the ceiling) or over the bare haystack at the shortest length (the floor).
-"""
+the evidence alone (its score is the ceiling) or over the bare haystack at the shortest length (the floor)."""
 
 from __future__ import annotations
 

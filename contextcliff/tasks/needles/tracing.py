@@ -3,8 +3,7 @@
 After RULER's variable tracking (Hsieh et al. 2024, arXiv:2404.06654). One sentence gives a name a number, each further
 one gives another name the value of the one before; the last name's value is asked for. Other chains run beside it.
 RULER asks the other way round (`ask=names`), with links anywhere in the text in the order of the chain
-(`distances=[]`).
-"""
+(`distances=[]`)."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ class Tracing(Depths, PlantingTask):
     """A grid of lengths and depths; the chain's first sentence stands at the depth, the rest after it.
 
     `distances` are shares of the text between neighbouring links, taken in turn by the trials of a cell; a chain that
-    would run over the end starts earlier. Without any the links stand anywhere.
-    """
+    would run over the end starts earlier. Without any the links stand anywhere."""
 
     name = "tracing"
     inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}

@@ -17,8 +17,7 @@ and in a row, after SQuAD's normalisation (lower case, no ASCII punctuation, no 
 - where the question names it, unless the answer opens with it (`Which was older, the lamp or the bell?`);
 - where it is a single letter or a function word (`a`, `he`); `yes` and `no` count at the opening only.
 
-None of this knows what a sentence means: `the daughter of Otto` contains `Otto`.
-"""
+None of this knows what a sentence means: `the daughter of Otto` contains `Otto`."""
 
 from __future__ import annotations
 
@@ -41,10 +40,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def parse_answer(reply: str, *, format: Format, whole: bool = False) -> str | None:
-    """The answer of a reply, empty where it says nothing; None where it isn't in the form that was asked for.
-
-    With `whole`, plain text is taken with all its lines (a summary has several).
-    """
+    """The answer of a reply, empty where it says nothing; None where it isn't in the form that was asked for. With
+    `whole`, plain text is taken with all its lines (a summary has several)."""
     text = reply.strip("\ufeff \t\r\n")
     if format == "plain":
         lines = text[:MAX_REPLY_CHARACTERS].splitlines()
@@ -155,8 +152,7 @@ def chosen_letter(answer: str, choices: Sequence[str]) -> str | None:
     """Which of the choices (26 at most) an answer takes, by its letter; None where that isn't one of them, or several.
 
     A letter stands alone, in brackets, or before its text (`B`, `(B)`, `B. text`); without one, the answer has to be
-    the full text of exactly one choice. A letter with the text of another choice takes neither.
-    """
+    the full text of exactly one choice. A letter with the text of another choice takes neither."""
     said = _NAMED.sub("", _bare(normalize("NFKC", answer)), count=1)
     whole = _comparable(said)
     texts = dict(zip(LETTERS, map(_comparable, choices), strict=False))
@@ -218,8 +214,7 @@ def token_f1(prediction: str, reference: str) -> float:
     """Harmonic mean of precision and recall over the words that both share, 0-1 (Rajpurkar et al. 2016).
 
     As in the official script, a text of which `normalise` leaves nothing has an F1 of 0, even where its exact match is
-    1. In a script without spaces every character is a word.
-    """
+    1. In a script without spaces every character is a word."""
     predicted, accepted = (
         [word for run in _compared(text).split() for word in _WORD.findall(run)] for text in (prediction, reference)
     )
@@ -237,8 +232,7 @@ def rouge_l(prediction: str, reference: str) -> float:
     """ROUGE-L F: harmonic mean of the longest common subsequence's share of both texts, 0-1 (Lin 2004).
 
     On ASCII text it is the figure of Google's `rouge-score` without a stemmer; that library's tokenizer drops all other
-    letters, so `words` takes its place.
-    """
+    letters, so `words` takes its place."""
     predicted, accepted = words(prediction), words(reference)
     return _f1(common_subsequence_length(predicted, accepted), len(predicted), len(accepted))
 

@@ -2,8 +2,7 @@
 
 RULER's question answering (Hsieh et al. 2024, arXiv:2404.06654): further documents of the same dataset fill the length,
 those of the same article, story or question first. Scored 1 where an accepted answer stands in what the model says, or
-by another `metric`. The document stands at each of `task.depths` in turn; `docs/ruler.md` has what else differs.
-"""
+by another `metric`. The document stands at each of `task.depths` in turn; `docs/ruler.md` has what else differs."""
 
 from __future__ import annotations
 
@@ -189,10 +188,8 @@ class DistractedMaker(Maker):
             yield control_over(sample, "floor", self.materials, recipe=bare.recipe, tokens=bare.tokens)
 
     def held(self, longest: int) -> int | None:
-        """Tokens of the documents that do not hold the answer, for the question that leaves the fewest.
-
-        None where the texts are far longer than the `longest` prompt: they are then not searched for answers.
-        """
+        """Tokens of the documents that do not hold the answer, for the question that leaves the fewest. None where the
+        texts are far longer than the `longest` prompt: they are then not searched for answers."""
         pool = self.pool
         if sum(piece.end - piece.start for piece in pool.pieces) > _FAR_LONGER * longest:
             return None

@@ -58,10 +58,8 @@ class DocumentPool:
 
 
 def pool_of(corpus: Corpus, characters: int) -> DocumentPool:
-    """Cut every text between paragraphs into pieces of up to so many characters; a longer paragraph is one piece.
-
-    Equal pieces are one, and a text whose paragraphs all stand in texts before it adds none.
-    """
+    """Cut every text between paragraphs into pieces of up to so many characters; a longer paragraph is one piece. Equal
+    pieces are one, and a text whose paragraphs all stand in texts before it adds none."""
     pieces: list[Passage] = []
     by_text: dict[str, int] = {}
     by_paragraph: dict[str, int] = {}
@@ -161,10 +159,8 @@ class RowBuilder:
     def filled(
         self, frame: Frame, question: Question, answering: Sequence[int], context_tokens: int, depth: float, seed: int
     ) -> Row:
-        """The documents that answer among as many distractors, in their order of drawing, as the length holds.
-
-        Raises `ConfigError` where those that answer do not fit, and where there are too few others.
-        """
+        """The documents that answer among as many distractors, in their order of drawing, as the length holds. Raises
+        `ConfigError` where those that answer do not fit, and where there are too few others."""
         rng = random.Random(seed)
         others = self.pool.distractors(question, rng)
         golden = [self._placed(piece) for piece in answering]

@@ -2,8 +2,7 @@
 
 A document is asked about as it is, without a cut, without padding, with nothing inserted. Documents are put into bins
 by their length, as many questions are drawn of each bin, and each question is put `repeats` times, since a model that
-answers now so and now so is near its limit. One short frame, the same bytes for every length, stands around it.
-"""
+answers now so and now so is near its limit. One short frame, the same bytes for every length, stands around it."""
 
 from __future__ import annotations
 
@@ -286,8 +285,7 @@ def draw(
     """Put documents into bins by their length in tokens, and draw up to `per_bin` questions of each; with notes on it.
 
     A bin with fewer than `min_samples` questions is merged with the smaller of its neighbours. Questions are drawn
-    round the documents of a bin, so that as many as can be have a part.
-    """
+    round the documents of a bin, so that as many as can be have a part."""
     by_document: defaultdict[str, list[Question]] = defaultdict(list)
     for question in questions:
         by_document[question.document_id].append(question)

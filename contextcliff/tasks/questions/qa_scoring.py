@@ -25,8 +25,7 @@ the end is reached. `answers.py` says what stands in an answer: a refusal that n
 since a model that refuses seldom does it in JSON, on `schema`.
 
 Content words are words of three letters and more that are no English function words, whatever holds a digit, and pairs
-of characters in scripts that set no spaces. They are compared as written: an inflected form is another word.
-"""
+of characters in scripts that set no spaces. They are compared as written: an inflected form is another word."""
 
 from __future__ import annotations
 
@@ -139,8 +138,7 @@ def scored(
     """The score of the answer to a sample, the best of all references; its measures are details, 0-1 and up is better.
 
     `answer` is what was parsed from the reply. The prediction is the answer, the text of the choice taken, or the reply
-    itself where nothing could be parsed.
-    """
+    itself where nothing could be parsed."""
     references, kind, choices = sample.answers, sample.reference.kind, sample.reference.choices
     wrong = partial(failure_of, sample, generation, format=format, context_words=context_words)
     shown, failure = answer, None
@@ -246,8 +244,7 @@ def failure_of(
     """The tag of a reply that is no exact match, by the order above, and whether it is a false refusal.
 
     `answer` is what was parsed from it, None where it isn't in the form that was asked for. `context_words` are those
-    of the text; where they are empty it is not known, and nothing counts as invented.
-    """
+    of the text; where they are empty it is not known, and nothing counts as invented."""
     reply, kind, references = generation.text, sample.reference.kind, sample.answers
     text = reply.strip() if answer is None else answer
     if not reply.strip() or answer == "":

@@ -39,9 +39,7 @@ _KIN = (
 
 def language_drift(prose: Prose) -> float | None:
     """Share of a text's characters, in stretches of whole sentences, that are in another language than the document's.
-
-    None for a text of less than 200 characters, and for a language that `py3langid` does not know.
-    """
+    None for a text of less than 200 characters, and for a language that `py3langid` does not know."""
     own = next((kin for kin in _KIN if prose.language in kin), {prose.language})
     stretches = list(_stretches(prose.sentences))
     if not stretches or own.isdisjoint(_identifier().labels):

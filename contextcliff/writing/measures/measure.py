@@ -19,8 +19,7 @@ class Measure:
 
     `worse` is the direction of a degradation: 1 up, -1 down, 0 neither; a measure with 0 is shown and never tested.
     `floor` is the smallest standard deviation that a z-score is divided by, on the scale that `logarithmic` names: a
-    measure that is 0 in every window of the author has a standard deviation of 0.
-    """
+    measure that is 0 in every window of the author has a standard deviation of 0."""
 
     name: str
     title: str

@@ -19,9 +19,7 @@ Vectors = NDArray[np.float64]
 
 def coherence(vectors: Vectors) -> dict[str, float]:
     """Cosines between sentences: of neighbours, their variance, to the centroid, and within windows of three sentences.
-
-    Nothing is measured if a sentence has a vector that is zero or not finite: it has no direction.
-    """
+    Nothing is measured if a sentence has a vector that is zero or not finite: it has no direction."""
     units = _units(vectors)
     if units is None or len(units) < 2:
         return {}

@@ -47,8 +47,7 @@ def is_familiar(word: str, known: Collection[str]) -> bool:
     """Whether an English word, in lower case, is on a list by the rules of Dale and Chall (1948).
 
     Familiar are numerals, every form of a listed word, and a hyphenated word with familiar parts. Names are words like
-    any other, unlike theirs: the author's own windows have the same names.
-    """
+    any other, unlike theirs: the author's own windows have the same names."""
     if word in known or word[0].isdigit():
         return True
     return all(any(form in known for form in _forms(part)) for part in word.split("-"))
@@ -82,8 +81,7 @@ def syllables(word: str) -> int:
     """Syllables of an English word in lower case; at least 1.
 
     By `syllabreak`'s rules, and three for what it joins. Of the words of *Little Women* that CMUdict has 1.9% are
-    miscounted (without the three 2.9%, by `syllapy` 3.8%, by `pyphen` 5.4%).
-    """
+    miscounted (without the three 2.9%, by `syllapy` 3.8%, by `pyphen` 5.4%)."""
     return sum(_of_part(part) for part in word.split("-"))
 
 

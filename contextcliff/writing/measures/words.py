@@ -44,10 +44,8 @@ def primary(language: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text, in lower case: letters, marks and digits with single apostrophes and hyphens inside.
-
-    `--` and dashes separate words. A number with its points and commas is one word.
-    """
+    """The words of a text, in lower case: letters, marks and digits with single apostrophes and hyphens inside. `--`
+    and dashes separate words. A number with its points and commas is one word."""
     return _word().findall(normalize("NFC", text).translate(_PLAIN).lower())
 
 
@@ -186,10 +184,8 @@ def entropy(units: Iterable[str]) -> float | None:
 
 
 def mtld(words: Sequence[str]) -> float | None:
-    """Mean length in words of stretches that keep a type-token ratio of 0.72, read forwards and backwards.
-
-    McCarthy and Jarvis (2010), Behavior Research Methods 42(2), 381-392. None below 50 words, and if no word repeats.
-    """
+    """Mean length in words of stretches that keep a type-token ratio of 0.72, read forwards and backwards. McCarthy and
+    Jarvis (2010), Behavior Research Methods 42(2), 381-392. None below 50 words, and if no word repeats."""
     forwards, backwards = _factors(words), _factors(words[::-1])
     if len(words) < MTLD_LEAST_WORDS or not forwards or not backwards:
         return None

@@ -1,8 +1,7 @@
 """Task `continuation`: go on with a long text as its author would, and be measured against the author.
 
 Every length goes on from the same point of the text, `rounds` times with fresh seeds. A score is 1 − calibrated
-composite / 100. The cap is tested on the share of rounds that are healthy: a mean hides collapse.
-"""
+composite / 100. The cap is tested on the share of rounds that are healthy: a mean hides collapse."""
 
 from __future__ import annotations
 

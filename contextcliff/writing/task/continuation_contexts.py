@@ -16,8 +16,7 @@ def context_tiers(*, start: int, longest: int, divisions: int, answer_tokens: in
     """Lengths in tokens: powers of two from `start` and twice the answer on, up to `longest`, which is one itself.
 
     `divisions` geometric points are put inside each octave: one between 2,048 and 4,096 is 2,896. Raises `ConfigError`
-    for divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer.
-    """
+    for divisions that are neither 0 nor a power of two, and where `longest` has no room for twice the answer."""
     if divisions < 0 or divisions & (divisions - 1):
         below = 1 << (divisions.bit_length() - 1) if divisions > 0 else 0
         raise ConfigError(f"task.divisions={divisions}: must be 0 or a power of two; take {below} or {2 * below or 1}")
@@ -48,8 +47,7 @@ def points_for(
     """A text and its points, ascending, after which it goes on for at least `answer_tokens` tokens.
 
     As much of the text is tokenised as it takes to find one with `before_tokens` tokens before it; all where none has.
-    Raises `ConfigError` for a text without any.
-    """
+    Raises `ConfigError` for a text without any."""
     tokens = before_tokens + 2 * answer_tokens
     while True:
         source = prepare(document, tokens=tokens, tokenizer=tokenizer)
@@ -101,10 +99,8 @@ _LEFT_OVER, _LONG_SENTENCE_TOKENS = 0.02, 64
 
 
 def starts_for(source: Haystack, point: int, tiers: Sequence[int], *, taken: int) -> Mapping[int, int]:
-    """Where the text of each of `tiers`, ascending, begins; `taken` of its tokens are not the text's.
-
-    Raises `ConfigError` for a length with no room for a word, and for two that would make the same prompt.
-    """
+    """Where the text of each of `tiers`, ascending, begins; `taken` of its tokens are not the text's. Raises
+    `ConfigError` for a length with no room for a word, and for two that would make the same prompt."""
     starts: dict[int, int] = {}
     for context_tokens in tiers:
         tokens, last = context_tokens - taken, next(reversed(starts), 0)

@@ -2,8 +2,7 @@
 
 A mean over rounds hides collapse, so the safe cap is tested on the share of rounds that are healthy: none lies further
 from the author than the author's own passages do. Each of these windows is judged as a continuation is, by the norms of
-the others: by norms that it is part of, it would look closer than a new passage by the same hand.
-"""
+the others: by norms that it is part of, it would look closer than a new passage by the same hand."""
 
 from __future__ import annotations
 
@@ -46,10 +45,8 @@ Parts = tuple[float, ...]
 
 @lru_cache(maxsize=1024)
 def author_parts(text: str, language: str, word_list: WordList, characters: int) -> tuple[Parts, ...]:
-    """The parts of the composites of the author's windows of about `characters` characters.
-
-    Windows of the two lengths next to it at which norms are measured, and of shorter ones until they are 200.
-    """
+    """The parts of the composites of the author's windows of about `characters` characters. Windows of the two lengths
+    next to it at which norms are measured, and of shorter ones until they are 200."""
     longest = math.floor(step_of(characters)) + 1
     shortest = math.floor(step_of(SHORTEST))
     parts: list[Parts] = []
@@ -70,8 +67,7 @@ def limit_with_coherence(parts: Sequence[Parts], coherence: Sequence[Mapping[str
     """The same with coherence, which is measured of fewer windows (`coherence`, the measures of each).
 
     Taken over all pairs of a window of the one kind and one of the other, as if the two had nothing to do with each
-    other. None where either has too few windows.
-    """
+    other. None where either has too few windows."""
     own = [part for window in _left_out(coherence) for part in window]
     return limit_of([composed([*window, part]) for window in parts for part in own])
 
@@ -121,10 +117,8 @@ _MOST_CHARACTERS = 600
 def _with_coherence(
     details: Mapping[str, float], texts: Sequence[Sequence[str]], vectors: Mapping[str, Sequence[float]]
 ) -> tuple[Mapping[str, float], list[Mapping[str, float]]]:
-    """The details with their coherence, and the coherence of the author's windows.
-
-    `texts` are the sentences of `compared_sentences`. Without a vector for each the details stay as they are.
-    """
+    """The details with their coherence, and the coherence of the author's windows. `texts` are the sentences of
+    `compared_sentences`. Without a vector for each the details stay as they are."""
     if not texts[0] or any(sentence not in vectors for sentence in chain(*texts)):
         return details, []
     written, original, *windows = (np.array([vectors[each] for each in text], dtype=float) for text in texts)
@@ -143,9 +137,7 @@ def score_continuation(
     sample: Sample, generation: Generation, context: ScoringContext, *, word_list: WordList, least_tokens: float
 ) -> Score:
     """1 − composite / 100, with every measure in the details, the author's limit, and whether the text is healthy.
-
-    `least_tokens` is what a continuation must not fall short of.
-    """
+    `least_tokens` is what a continuation must not fall short of."""
     document, text = _document(sample, context), generation.text.strip()
     written = _written_tokens(sample, generation)
     details: Mapping[str, float] = judge_prose(
@@ -223,10 +215,8 @@ def _document(sample: Sample, context: ScoringContext) -> Document:
 
 
 def _written_tokens(sample: Sample, generation: Generation) -> float:
-    """Tokens of the answer, without what a thinking model thought before it.
-
-    By the server's count, else by the answer's share of the characters, else by the rate of the author's next words.
-    """
+    """Tokens of the answer, without what a thinking model thought before it. By the server's count, else by the
+    answer's share of the characters, else by the rate of the author's next words."""
     said, thought = len(generation.text), len(generation.reasoning)
     if not generation.server_counted:
         span = sample.reference.evidence[0]
