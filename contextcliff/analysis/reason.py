@@ -19,14 +19,7 @@ from contextcliff.analysis.walk import (
     evidence_suffices,
     low_baseline,
 )
-from contextcliff.records.amounts import (
-    QUANTITIES,
-    amount,
-    are_unscored,
-    none_scored,
-    portion,
-    threshold_figure,
-)
+from contextcliff.records.amounts import QUANTITIES, amount, are_unscored, none_scored, portion, threshold_figure
 from contextcliff.records.note import Note, as_it_is
 from contextcliff.records.search_record import BASELINE_SAMPLES
 from contextcliff.statistics import sample_size

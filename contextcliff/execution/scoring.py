@@ -156,9 +156,5 @@ def outcome_of(item: PlannedSample, generation: Generation | None, fault: Engine
     elif calls_tools(generation.finish_reason) and not generation.text.strip():
         unscored, detail = TOOL_CALLS, f"the answer ended with finish_reason={generation.finish_reason}"
     return Outcome(
-        sample=item.sample,
-        prompt_sha256=item.prompt_sha256,
-        generation=generation,
-        unscored=unscored,
-        detail=detail,
+        sample=item.sample, prompt_sha256=item.prompt_sha256, generation=generation, unscored=unscored, detail=detail
     )

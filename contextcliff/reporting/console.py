@@ -160,12 +160,7 @@ def folding(
 
 
 def _table(
-    columns: Sequence[Column],
-    *,
-    console: Console,
-    folds: bool = False,
-    rule: bool = False,
-    red: Collection[int] = (),
+    columns: Sequence[Column], *, console: Console, folds: bool = False, rule: bool = False, red: Collection[int] = ()
 ) -> PrintedTable:
     table = PrintedTable(
         box=SIMPLE_HEAD if rule else None, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False, header_style="bold"

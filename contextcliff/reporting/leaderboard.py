@@ -197,14 +197,7 @@ def sentences(means: TaskMeans) -> tuple[str, ...]:
     return tuple(said)
 
 
-def render_sweep(
-    rows: Sequence[SweepRow],
-    *,
-    name: str,
-    n_jobs: int,
-    folder: Path | None,
-    page: str | None,
-) -> None:
+def render_sweep(rows: Sequence[SweepRow], *, name: str, n_jobs: int, folder: Path | None, page: str | None) -> None:
     """Print the cap of each job, and how it stands to that of the first job of its task. What all jobs share stands
     over a table that is too wide. `folder` has the leaderboard, None where no job began; `page` is the address of
     MLflow's."""

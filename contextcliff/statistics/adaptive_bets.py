@@ -21,16 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from contextcliff.statistics.betting import (
-    ABOVE,
-    BELOW,
-    SHARE_ABOVE,
-    SHARE_BELOW,
-    Bets,
-    Bounds,
-    Wealth,
-    log_of_mixture,
-)
+from contextcliff.statistics.betting import ABOVE, BELOW, SHARE_ABOVE, SHARE_BELOW, Bets, Bounds, Wealth, log_of_mixture
 
 OWN = 0.7
 """Share of the initial wealth that goes into the chosen bets."""

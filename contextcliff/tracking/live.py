@@ -110,9 +110,7 @@ class LiveRun:
                 opened.client.delete_run(run_id)
             labels = {**self._tags, LAYOUT: UNDER_WAY, **in_sweep}
             run = opened.client.create_run(
-                opened.experiment_id,
-                tags={key: value for key, value in labels.items() if value},
-                run_name=self._title,
+                opened.experiment_id, tags={key: value for key, value in labels.items() if value}, run_name=self._title
             )
             self._mlflow_id = str(run.info.run_id)
             log_metrics(opened.client, self._mlflow_id, [CAP_TO_COME])

@@ -16,14 +16,7 @@ _WORST = 100.0
 
 
 def judge_prose(
-    text: str,
-    *,
-    prompt: str,
-    reference: str,
-    document: str,
-    language: str,
-    word_list: WordList,
-    shortfall: float,
+    text: str, *, prompt: str, reference: str, document: str, language: str, word_list: WordList, shortfall: float
 ) -> dict[str, float]:
     """The details of one continuation's score, by the keys that `measures` names.
 

@@ -231,10 +231,7 @@ def writing_of(
         document_id=document_id,
         continuation_point=continuation_point,
         tiers=tuple(levels.writing_tier(tier, measured, confidence=confidence) for tier in tiers),
-        tests=(
-            *against_shortest(tiers, confidence=confidence),
-            *against_author(tiers, author, confidence=confidence),
-        ),
+        tests=(*against_shortest(tiers, confidence=confidence), *against_author(tiers, author, confidence=confidence)),
         trends=writing_trends(tiers),
         steps=neighbour_steps(tiers),
         verdict=Note(""),

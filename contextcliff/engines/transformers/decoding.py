@@ -314,12 +314,7 @@ class Decoder:
         return mask, cache, scores
 
     def _scores(
-        self,
-        rows: Sequence[Sequence[int]],
-        cache: Any,
-        *,
-        starts: torch.Tensor | int,
-        mask: torch.Tensor | None = None,
+        self, rows: Sequence[Sequence[int]], cache: Any, *, starts: torch.Tensor | int, mask: torch.Tensor | None = None
     ) -> torch.Tensor:
         """Scores of the token after each row, whose first one stands at `starts` of its prompt; before 0 is padding."""
         positions = torch.arange(len(rows[0]), device=self.device)[None] + starts

@@ -141,10 +141,7 @@ class PageSamples:
 
 
 def page_samples(
-    scored: Sequence[ScoredSample],
-    *,
-    excerpts: Mapping[str, Sequence[Excerpt]],
-    prompts: Mapping[str, str],
+    scored: Sequence[ScoredSample], *, excerpts: Mapping[str, Sequence[Excerpt]], prompts: Mapping[str, str]
 ) -> PageSamples:
     """The rows in the order of the samples, with texts cut so that all fit on a page; kept `prompts`, of wrong answers
     first, fill the room that is left."""

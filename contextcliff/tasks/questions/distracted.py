@@ -156,10 +156,7 @@ class DistractedMaker(Maker):
         # A search may draw a depth more often than others: a question that comes again is no further evidence.
         question = self.posed[(trial * len(task.places) + task.places.index(depth)) % len(self.posed)]
         golden, document = self.pool.golden(question), self.pool.texts[question.document_id]
-        coordinates = (
-            *(self.materials.seed, task.name, self.asked, identity),
-            *(*at, question.question_id),
-        )
+        coordinates = (*(self.materials.seed, task.name, self.asked, identity), *(*at, question.question_id))
         frame = task.framed(question.text)
         row = self.rows.filled(frame, question, golden, context_tokens, depth or 0.0, seed_of(*coordinates))
         evidence = question.evidence or (Span(start=0, end=len(document.text)),)

@@ -26,10 +26,7 @@ from contextcliff.tasks.task import UNJUDGED, ContextBudget, Materials, ScoringC
 from contextcliff.writing.author_norms import FEWEST_WINDOWS, author_windows, author_z
 from contextcliff.writing.measures.readability import WordList, dale_chall, word_list_of
 from contextcliff.writing.task.continuation_contexts import context_tiers, points_for, start_notes, starts_for
-from contextcliff.writing.task.continuation_scoring import (
-    compared_sentences,
-    score_continuation,
-)
+from contextcliff.writing.task.continuation_scoring import compared_sentences, score_continuation
 
 POINT = "continuation_point"
 """The key of `Sample.metadata` that holds the character at which the prompt ends."""

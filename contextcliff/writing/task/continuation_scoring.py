@@ -19,14 +19,7 @@ from contextcliff.records.generation import Generation, Score
 from contextcliff.records.sample import Passage, Sample
 from contextcliff.tasks.task import ScoringContext
 from contextcliff.text.tokens import is_between_words
-from contextcliff.writing.author_norms import (
-    SHORTEST,
-    author_windows,
-    measures_at,
-    norms_of,
-    step_of,
-    z_scores,
-)
+from contextcliff.writing.author_norms import SHORTEST, author_windows, measures_at, norms_of, step_of, z_scores
 from contextcliff.writing.measures.measure import AUTHOR_LIMIT, COMPOSITE, HEALTHY
 from contextcliff.writing.measures.measured import coherence
 from contextcliff.writing.measures.readability import WordList, reading_level
