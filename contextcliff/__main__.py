@@ -11,15 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contextcliff import __version__
-from contextcliff.command_line.jobs import (
-    JobFailed,
-    exit_codes,
-    prepare_environment,
-    refused,
-    report_stop,
-    run_job,
-    wants_traceback,
-)
+from contextcliff.command_line import jobs
 from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_error
 
 if TYPE_CHECKING:
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """The console script."""
-    prepare_environment()
+    jobs.prepare_environment()
     try:
         code = _run(sys.argv[1:])
         sys.stdout.flush()
@@ -38,7 +30,7 @@ def main() -> None:
         print_error("the reader of the output went away; what was answered is kept, the same command goes on")
         code = ExitCode.FAILED
     except ContextCliffError as error:
-        code = refused(error)
+        code = jobs.refused(error)
     sys.exit(code)
 
 
@@ -72,7 +64,7 @@ def _run(arguments: list[str]) -> ExitCode:
     try:
         return _run_jobs(overrides)
     except KeyboardInterrupt:  # also one that comes while the folder is removed
-        return report_stop()
+        return jobs.report_stop()
 
 
 def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
@@ -83,7 +75,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
         os.environ[JOBS_FOLDER] = folder
         os.environ.setdefault("CONTEXTCLIFF_SWEEP_DIR", f"{folder}/hydra")
         handle_signals(sweeps=True)
-        exit_codes.clear()
+        jobs.exit_codes.clear()
         with models_kept():
             code = _run_hydra(overrides)
         if "contextcliff.command_line.sweep" not in sys.modules and not any(Path(folder).iterdir()):
@@ -93,7 +85,7 @@ def _run_jobs(overrides: Sequence[Override]) -> ExitCode:
         try:
             return end_sweep(code)
         except ContextCliffError as error:
-            failed = refused(error)
+            failed = jobs.refused(error)
             return code if code is not ExitCode.DONE else failed
 
 
@@ -107,12 +99,12 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
     from contextcliff.execution.signals import stop_code
 
     try:
-        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(run_job)()
+        hydra.main(version_base="1.3", config_path=str(conf_dir()), config_name="config")(jobs.run_job)()
     except (HydraException, OmegaConfBaseException) as error:
-        if wants_traceback():
+        if jobs.wants_traceback():
             raise
-        return refused(ConfigError(explain(error, overrides)))
-    except JobFailed as error:
+        return jobs.refused(ConfigError(explain(error, overrides)))
+    except jobs.JobFailed as error:
         if error.unseen_message:
             print_error(error.unseen_message)
         return error.code
@@ -122,12 +114,12 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
         return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)
     except Exception as error:
         if stop_code() is not None:  # a launcher whose processes were ended by the signal too
-            return report_stop()
-        explained = None if wants_traceback() else explain_setup(error, overrides, began=bool(exit_codes))
+            return jobs.report_stop()
+        explained = None if jobs.wants_traceback() else explain_setup(error, overrides, began=bool(jobs.exit_codes))
         if explained is None:
             raise
-        return refused(explained)
-    return stop_code() or next((code for code in exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
+        return jobs.refused(explained)
+    return stop_code() or next((code for code in jobs.exit_codes if code is not ExitCode.DONE), ExitCode.DONE)
 
 
 if __name__ == "__main__":

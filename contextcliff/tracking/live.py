@@ -13,21 +13,10 @@ from typing import TYPE_CHECKING, Any
 from contextcliff.errors import tell
 from contextcliff.findings.finding import Measurement
 from contextcliff.records.sweep import SweepRow, row_to_json
+from contextcliff.tracking import upload
 from contextcliff.tracking.metrics import CAP_TO_COME
 from contextcliff.tracking.outgoing import own_paths, without_paths
 from contextcliff.tracking.tracker import SweepPlace, TrackingError
-from contextcliff.tracking.upload import (
-    JOB,
-    LAYOUT,
-    NOTE,
-    ROW,
-    RUN_ID,
-    log_metrics,
-    log_parameters,
-    log_tags,
-    sweep_tags,
-    uploads,
-)
 
 if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
@@ -54,7 +43,7 @@ class LiveRun:
     ) -> None:
         """`computes_here`: the model runs on this machine, so that the machine's load belongs to the run."""
         self._tracker, self._title, self._parameters = tracker, title, parameters
-        self._tags, self._place, self._row = {**tags, RUN_ID: run_id}, place, row
+        self._tags, self._place, self._row = {**tags, upload.RUN_ID: run_id}, place, row
         self._monitors = tracker.system_metrics and computes_here
         self._mlflow_id = ""
         self._monitor: Any = None
@@ -101,20 +90,20 @@ class LiveRun:
 
     def _begin(self) -> None:
         with self._tracker.opened() as opened:
-            in_sweep = sweep_tags(opened, self._place, self._row)
+            in_sweep = upload.sweep_tags(opened, self._place, self._row)
             # There is one run of each name: what earlier attempts left that never had a report goes.
-            attempts = uploads(opened, tag=RUN_ID, value=self._tags[RUN_ID])
-            if JOB in in_sweep:
-                attempts += uploads(opened, tag=JOB, value=in_sweep[JOB])
-            for run_id in {str(run.info.run_id) for run in attempts if run.data.tags.get(LAYOUT) == UNDER_WAY}:
+            attempts = upload.uploads(opened, tag=upload.RUN_ID, value=self._tags[upload.RUN_ID])
+            if upload.JOB in in_sweep:
+                attempts += upload.uploads(opened, tag=upload.JOB, value=in_sweep[upload.JOB])
+            for run_id in {str(run.info.run_id) for run in attempts if run.data.tags.get(upload.LAYOUT) == UNDER_WAY}:
                 opened.client.delete_run(run_id)
-            labels = {**self._tags, LAYOUT: UNDER_WAY, **in_sweep}
+            labels = {**self._tags, upload.LAYOUT: UNDER_WAY, **in_sweep}
             run = opened.client.create_run(
                 opened.experiment_id, tags={key: value for key, value in labels.items() if value}, run_name=self._title
             )
             self._mlflow_id = str(run.info.run_id)
-            log_metrics(opened.client, self._mlflow_id, [CAP_TO_COME])
-            log_parameters(opened.client, self._mlflow_id, self._parameters)
+            upload.log_metrics(opened.client, self._mlflow_id, [CAP_TO_COME])
+            upload.log_parameters(opened.client, self._mlflow_id, self._parameters)
             if self._monitors:
                 from mlflow.system_metrics.system_metrics_monitor import SystemMetricsMonitor
 
@@ -128,14 +117,14 @@ class LiveRun:
     def _log(self) -> None:
         if points := [self._points.get() for _ in range(self._points.qsize())]:
             with self._tracker.client("track") as client:
-                log_metrics(client, self._mlflow_id, points)
+                upload.log_metrics(client, self._mlflow_id, points)
             self._sent.update(points)
 
     def _end(self, why: str, status: str) -> None:
         why = without_paths(why, own_paths(self._parameters))
-        ended = {NOTE: why, "error": why}
+        ended = {upload.NOTE: why, "error": why}
         if self._row is not None:
-            ended[ROW] = row_to_json(replace(self._row, state="failed", error=why))
+            ended[upload.ROW] = row_to_json(replace(self._row, state="failed", error=why))
         with self._tracker.client("track") as client:
-            log_tags(client, self._mlflow_id, ended)
+            upload.log_tags(client, self._mlflow_id, ended)
             client.set_terminated(self._mlflow_id, status)

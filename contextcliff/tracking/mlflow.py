@@ -23,29 +23,13 @@ from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_
 from contextcliff.reporting.run_names import read_parameters, read_provenance
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
 from contextcliff.settings import settings
+from contextcliff.tracking import upload
 from contextcliff.tracking.live import UNDER_WAY, LiveRun
 from contextcliff.tracking.metrics import RULE, tags
 from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
 from contextcliff.tracking.place import MLflowStore, Opened
 from contextcliff.tracking.traces import delete_traces, log_traces
 from contextcliff.tracking.tracker import Tracked, TrackingError, run_title
-from contextcliff.tracking.upload import (
-    DIGEST,
-    LAYOUT,
-    NOTE,
-    ROW,
-    RUN_ID,
-    SWEEP,
-    fill_run,
-    filling,
-    log_metrics,
-    log_tags,
-    quoted,
-    same_upload,
-    sweep_run,
-    sweep_tags,
-    uploads,
-)
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
@@ -83,11 +67,11 @@ class MLflowTracker(MLflowStore):
         begun, sent = ("", frozenset[Measurement]()) if live is None else live.hand_over()
         with self.opened() as opened:
             client, report = opened.client, tracked.report
-            in_sweep = sweep_tags(opened, tracked.place, tracked.row)
+            in_sweep = upload.sweep_tags(opened, tracked.place, tracked.row)
             labels = {**self._labels(tracked), **in_sweep}
             unfinished, earlier = _found(opened, tracked)
-            if there := same_upload(earlier, labels):
-                log_tags(client, there, in_sweep)  # it belongs to the sweep that asked for it last
+            if there := upload.same_upload(earlier, labels):
+                upload.log_tags(client, there, in_sweep)  # it belongs to the sweep that asked for it last
                 _delete(opened, unfinished)
                 return self._place(opened, there)
             ended_ms = int(datetime.fromisoformat(report.run.created_at).timestamp() * 1000)
@@ -102,11 +86,11 @@ class MLflowTracker(MLflowStore):
                 unfinished.remove(run)
                 ended_ms, started_ms = int(time.time() * 1000), run.info.start_time
                 client.update_run(begun, name=name)
-                log_tags(client, begun, labels)
+                upload.log_tags(client, begun, labels)
             run_id = str(run.info.run_id)
             status = "KILLED" if tracked.interrupted else "FINISHED"
-            with filling(client, run_id, status=status, ended_ms=max(ended_ms, started_ms)):
-                fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
+            with upload.filling(client, run_id, status=status, ended_ms=max(ended_ms, started_ms)):
+                upload.fill_run(client, run, tracked, log_text=self.log_text, sent=sent)
                 log_traces(
                     opened, run_id, tracked, kept=self.traces if self.log_text else "none", started_ms=started_ms
                 )
@@ -116,7 +100,7 @@ class MLflowTracker(MLflowStore):
     def has(self, tracked: Tracked) -> bool:
         with self.opened() as opened:
             _, earlier = _found(opened, tracked)
-            return same_upload(earlier, self._labels(tracked)) is not None
+            return upload.same_upload(earlier, self._labels(tracked)) is not None
 
     def log_comparison(
         self,
@@ -130,17 +114,17 @@ class MLflowTracker(MLflowStore):
     ) -> str:
         """Upload a comparison, in place of an earlier one of its name, unless that has its `digest`; says where."""
         with self.opened() as opened:
-            client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", DIGEST: digest, **tags}
+            client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", upload.DIGEST: digest, **tags}
             for place, run_id in enumerate(run_ids):
                 labels[f"compares.{place}"] = run_id
-                if compared := uploads(opened, tag=RUN_ID, value=run_id):
+                if compared := upload.uploads(opened, tag=upload.RUN_ID, value=run_id):
                     labels[f"compares.{place}.mlflow"] = str(compared[0].info.run_id)
-            earlier = uploads(opened, tag=_COMPARISON, value=name)
-            if (there := same_upload(earlier, labels)) is not None:
+            earlier = upload.uploads(opened, tag=_COMPARISON, value=name)
+            if (there := upload.same_upload(earlier, labels)) is not None:
                 return self._place(opened, there)
             new = str(client.create_run(opened.experiment_id, tags=labels, run_name=name).info.run_id)
-            with filling(client, new):
-                log_metrics(client, new, (Measurement(key=key, value=value) for key, value in metrics.items()))
+            with upload.filling(client, new):
+                upload.log_metrics(client, new, (Measurement(key=key, value=value) for key, value in metrics.items()))
                 client.log_artifacts(new, str(folder))
             _delete(opened, earlier)
             return self._place(opened, new)
@@ -160,11 +144,11 @@ class MLflowTracker(MLflowStore):
         failed = sum(row.state == "failed" for row in ended)
         counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
         with self.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
-            client, run = opened.client, sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
+            client, run = opened.client, upload.sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
             run_id, there = str(run.info.run_id), run.data.metrics
             new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
-            log_metrics(client, run_id, new)
-            log_tags(client, run_id, {NOTE: description})
+            upload.log_metrics(client, run_id, new)
+            upload.log_tags(client, run_id, {upload.NOTE: description})
             client.log_artifacts(run_id, str(sent))
             if over:
                 stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs
@@ -175,9 +159,9 @@ class MLflowTracker(MLflowStore):
     def sweep_rows(self, sweep_id: str) -> Sequence[SweepRow]:
         rows = []
         with self.opened() as opened:
-            for run in uploads(opened, tag=SWEEP, value=sweep_id):
+            for run in upload.uploads(opened, tag=upload.SWEEP, value=sweep_id):
                 with suppress(KeyError, ValueError):  # one that can't be read is left out
-                    rows.append(row_from_json(run.data.tags[ROW]))
+                    rows.append(row_from_json(run.data.tags[upload.ROW]))
         return rows
 
     def fetch(self, mlflow_id: str, *, experiment: Path) -> Path:
@@ -222,7 +206,7 @@ class MLflowTracker(MLflowStore):
             **tags(tracked.report),
             **tracked.provenance,
             # Another layout is another upload of the same results.
-            LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
+            upload.LAYOUT: f"{_LAYOUT_VERSION} traces={self.traces} text={str(self.log_text).lower()}",
             _FOLDER: tracked.folder.name,
         }
 
@@ -240,16 +224,16 @@ class MLflowTracker(MLflowStore):
             label=run.label,
             rule=tracked.folder.name.removeprefix(run.run_id).lstrip("-"),
         )
-        called = f"attributes.run_name = {quoted(name)}"
+        called = f"attributes.run_name = {upload.quoted(name)}"
         found = opened.client.search_runs([opened.experiment_id], called, max_results=50)
-        taken = any(each.data.tags.get(RUN_ID) not in (run.run_id, None) for each in found)
+        taken = any(each.data.tags.get(upload.RUN_ID) not in (run.run_id, None) for each in found)
         return f"{name} · {run.fingerprint[:8]}" if taken else name
 
 
 def _found(opened: Opened, tracked: Tracked) -> tuple[list[Run], list[Run]]:
     """The runs that MLflow has of this one: those that have no report yet, and its uploads by the same rule."""
-    found = uploads(opened, tag=RUN_ID, value=tracked.report.run.run_id)
-    unfinished = [run for run in found if run.data.tags.get(LAYOUT) == UNDER_WAY]
+    found = upload.uploads(opened, tag=upload.RUN_ID, value=tracked.report.run.run_id)
+    unfinished = [run for run in found if run.data.tags.get(upload.LAYOUT) == UNDER_WAY]
     rule = compact(rule_of(tracked.report))
     uploaded = (run for run in found if run not in unfinished)
     return unfinished, [run for run in uploaded if not differing(rule, json.loads(run.data.tags.get(RULE, "{}")))]

@@ -18,16 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, InProcess, OnToken, Served, taken
-from contextcliff.engines.transformers.loading import (
-    HubWeights,
-    Loaded,
-    Setup,
-    free_memory,
-    is_out_of_memory,
-    load,
-    require,
-    usable_device,
-)
+from contextcliff.engines.transformers import loading
 from contextcliff.errors import ConfigError, EngineFault, one_line
 from contextcliff.kv.policy import CacheType, KVPolicy
 from contextcliff.models.model import Model
@@ -90,7 +81,7 @@ class Transformers(InProcess):
     def memory(self) -> DeviceMemory:
         import torch
 
-        device = torch.device(usable_device(self.device))
+        device = torch.device(loading.usable_device(self.device))
         if device.type == "cuda":
             properties = torch.cuda.get_device_properties(device)
             return DeviceMemory(name=str(properties.name), gib=properties.total_memory / GIB)
@@ -108,8 +99,8 @@ class Transformers(InProcess):
         _require_for(weights, *(["kvpress"] if policy.evicts else []))
         with ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers") as thread:
             fetched = weights.fetch()
-            setup = Setup(
-                device=usable_device(self.device),
+            setup = loading.Setup(
+                device=loading.usable_device(self.device),
                 dtype=self._dtype(),
                 attention=self._attention(policy),
                 rope=model.rope,
@@ -118,7 +109,7 @@ class Transformers(InProcess):
             # One whose attention is measured computes it otherwise, and goes to no other job.
             key = object() if self.attention_entropy else ("transformers", str(fetched), setup)
             with taken(
-                key, lambda: thread.submit(load, fetched, setup).result(), close=lambda _: free_memory()
+                key, lambda: thread.submit(loading.load, fetched, setup).result(), close=lambda _: loading.free_memory()
             ) as loaded:
                 session = await asyncio.get_running_loop().run_in_executor(
                     thread, lambda: self._session(deployment, thread, loaded, fetched, setup)
@@ -129,7 +120,7 @@ class Transformers(InProcess):
                     session.decoder.close()
 
     def _session(
-        self, deployment: Deployment, thread: Executor, loaded: Loaded, fetched: Path, setup: Setup
+        self, deployment: Deployment, thread: Executor, loaded: loading.Loaded, fetched: Path, setup: loading.Setup
     ) -> TransformersSession:
         import torch
 
@@ -163,7 +154,7 @@ class Transformers(InProcess):
             batch=self.concurrency if decoder.can_batch else 1,
         )
 
-    def weights_of(self, model: Model) -> Gguf | HubWeights:
+    def weights_of(self, model: Model) -> Gguf | loading.HubWeights:
         runs_code = self.trust_remote_code is not False
         if runs_code and self.trust_remote_code != model.hub:
             raise ConfigError(
@@ -177,7 +168,7 @@ class Transformers(InProcess):
                 f"engine.weights={self.weights}: this model names no weights; give model.hub=OWNER/NAME or a folder"
                 f"{'' if self.weights == 'hub' else ', or a file with model.gguf.path=FILE.gguf'}"
             )
-        return HubWeights(name=str(Path(model.hub).expanduser()), runs_code=runs_code)
+        return loading.HubWeights(name=str(Path(model.hub).expanduser()), runs_code=runs_code)
 
     def _attention(self, policy: KVPolicy) -> str:
         if self.attention != "auto":
@@ -189,13 +180,13 @@ class Transformers(InProcess):
             return self.dtype
         device = self.device
         if device == "auto":
-            require()
-            device = usable_device(device)
+            loading.require()
+            device = loading.usable_device(device)
         return "bfloat16" if device.startswith("cuda") else "float32"
 
 
-def _require_for(weights: Gguf | HubWeights, *further: str) -> None:
-    require(*(["gguf"] if isinstance(weights, Gguf) else []), *further)
+def _require_for(weights: Gguf | loading.HubWeights, *further: str) -> None:
+    loading.require(*(["gguf"] if isinstance(weights, Gguf) else []), *further)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -292,11 +283,11 @@ class TransformersSession:
         # A press may refuse a prompt with an assertion, and torch with any of these.
         except (RuntimeError, MemoryError, AssertionError, ValueError, IndexError) as error:
             detail = one_line(str(error), longest=_LONGEST_DETAIL) or type(error).__name__
-            ran_out = is_out_of_memory(error)
+            ran_out = loading.is_out_of_memory(error)
         # Outside of the handler: its traceback holds the tensors.
         self.decoder.forget()
         if ran_out:
-            free_memory()
+            loading.free_memory()
         if ran_out and len(asked) > 1:
             half = len(asked) // 2
             self.batch = min(self.batch, half)
