@@ -136,10 +136,9 @@ def code_commit() -> str:
 
 def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
     from contextcliff.findings import phrases
-    from contextcliff.findings.kv_cache import KVCache  # needs numpy, which a job that is not begun yet does without
 
     run, analysis = report.run, report.analysis
-    cap, cache = analysis.safe_cap, analysis.finding(KVCache)
+    cap = analysis.safe_cap
     scored = [each for each in analysis.lengths if each.mean is not None]
     curve = curve_of(scored)
     return SweepRow(
@@ -171,7 +170,6 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         completion_tokens=report.usage.completion_tokens,
         usd=report.usage.usd,
         wall_s=report.usage.wall_s,
-        kv_bytes_per_token=None if cache is None else cache.facts.bytes_per_token,
         # A tag of MLflow holds some thousand characters.
         curve=curve if len(curve) <= 60 else (),
         searched=analysis.finding(Search) is not None,

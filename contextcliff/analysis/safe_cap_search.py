@@ -36,7 +36,6 @@ Stopped = Literal[
 ]
 """Why a search ended: how the last length of its ladder ended; of one with a bracket, that a candidate is worth more
 samples than it may have (`max_trials`), or none is worth those that it takes."""
-Zone = Literal["stable", "transition", "degraded"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,18 +75,6 @@ class SearchAnswer:
     """The candidates between the last length that passed and the first that is below, ascending."""
     would_help: Standing | None
     """The length at which more samples are worth the most; None where none would help."""
-
-    @property
-    def degraded_from(self) -> int | None:
-        """The shortest length that is shown below; None without one."""
-        return next((each.context_tokens for each in self.ladder if each.end == "below"), None)
-
-    def zone(self, context_tokens: int) -> Zone:
-        """Shown safe, open, or shown below."""
-        if self.cap is not None and context_tokens <= self.cap:
-            return "stable"
-        degraded = self.degraded_from
-        return "degraded" if degraded is not None and context_tokens >= degraded else "transition"
 
 
 class SafeCapSearch:

@@ -7,12 +7,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeVar
 
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.corpus import Corpus, Document, Question, Span
 
 _MAX_LABEL = 200
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,7 +28,7 @@ class Row:
         return self.values.get(key) is not None
 
     def text(self, key: str) -> str:
-        return self._checked_text(key, self._required(key))
+        return self._checked(key, self._required(key), str, "text")
 
     def label(self, key: str) -> str | None:
         """An identifier (text or a whole number), or None."""
@@ -36,7 +37,7 @@ class Row:
             return None
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        text = self._checked_text(key, value)
+        text = self._checked(key, value, str, "text")
         if len(text) > _MAX_LABEL or not text.isprintable():
             raise self.error(f"{key} must be one line of up to {_MAX_LABEL} characters")
         return text or None
@@ -46,14 +47,13 @@ class Row:
         return " ".join(self.text(key).split())[:_MAX_LABEL] if self.holds(key) else ""
 
     def integer(self, key: str) -> int:
-        value: int = self._checked(key, self._required(key), int, "a whole number")
-        return value
+        return self._checked(key, self._required(key), int, "a whole number")
 
     def texts(self, key: str) -> tuple[str, ...]:
-        return tuple(self._checked_text(key, item) for item in self.sequence(key))
+        return tuple(self._checked(key, item, str, "text") for item in self.sequence(key))
 
     def sequence(self, key: str) -> Sequence[object]:
-        return self._checked(key, self.values[key], (list, tuple), "a list") if self.holds(key) else ()
+        return self._listed(key, self.values[key]) if self.holds(key) else ()
 
     def mapping(self, key: str) -> Row:
         return self._as_mapping(key, self._required(key))
@@ -66,7 +66,7 @@ class Row:
             if len({len(column) for column in columns.values()}) > 1:
                 raise self.error(f"{key} has lists of different lengths")
             value = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return tuple(self._as_mapping(key, item) for item in self._checked(key, value, (list, tuple), "a list"))
+        return tuple(self._as_mapping(key, item) for item in self._listed(key, value))
 
     def error(self, message: str) -> ConfigError:
         return ConfigError(f"{self.place}: {message}")
@@ -78,14 +78,12 @@ class Row:
         return self.values[key]
 
     def _as_mapping(self, key: str, value: object) -> Row:
-        values: Mapping[str, object] = self._checked(key, value, Mapping, "a mapping")
-        return Row(values=values, place=f"{self.place}: {key}")
+        return Row(values=self._checked(key, value, dict, "a mapping"), place=f"{self.place}: {key}")
 
-    def _checked_text(self, key: str, value: object) -> str:
-        text: str = self._checked(key, value, str, "text")
-        return text
+    def _listed(self, key: str, value: object) -> Sequence[object]:
+        return self._checked(key, list(value) if isinstance(value, tuple) else value, list, "a list")
 
-    def _checked(self, key: str, value: object, kind: type | tuple[type, ...], wanted: str) -> Any:
+    def _checked(self, key: str, value: object, kind: type[_T], wanted: str) -> _T:
         if not isinstance(value, kind) or isinstance(value, bool):
             raise self.error(f"{key} must be {wanted}, got {one_line(repr(value), longest=40)}")
         return value

@@ -25,6 +25,8 @@ class HubQuestions:
     """One split of a repository, or a local file of the same schema; subclasses make questions of a row."""
 
     name: ClassVar[str]
+    schema_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of a subclass that say which questions a row makes."""
 
     path: GivenPath | None = None
     """A Parquet, JSON or JSON Lines file with the rows of one split; None loads them from the hub."""
@@ -41,16 +43,13 @@ class HubQuestions:
         """The questions of a row. Each omission is counted in `left_out`, under the sentence that reports it."""
         raise NotImplementedError
 
-    def schema_identity(self) -> Mapping[str, object]:
-        return {}
-
     def identity(self) -> Mapping[str, object]:
         keys = ("repository", "configuration", "split", "revision")
         source: dict[str, object] = {key: getattr(self, key) for key in keys}
         if self.path is not None:
             file = checked_file(self.path, key="dataset.path", suffixes=_SUFFIXES)
             source = {"sha256": digest_of_file(file, key="dataset.path")}
-        return {"dataset": self.name, **source, **self.schema_identity(), "limit": self.limit}
+        return {"dataset": self.name, **source, **{key: getattr(self, key) for key in (*self.schema_keys, "limit")}}
 
     def corpus(self, *, tokens: int, seed: int, count: int = 1) -> Corpus:  # noqa: ARG002 - the split is finite
         left_out: Counter[str] = Counter()

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from contextcliff.datasets.entries import Entry, Row, are_distinct, choice_at
@@ -60,14 +60,12 @@ class NarrativeQA(HubQuestions):
     The questions were written from the summaries, so a few are answered in the story only indirectly."""
 
     name = "narrativeqa"
+    schema_keys = ("text",)
 
     repository: Name = "deepmind/narrativeqa"
     split: str = "test"
     text: Literal["summary", "story"] = "summary"
     """`summary` has about a thousand tokens; `story` is the whole book or film script."""
-
-    def schema_identity(self) -> Mapping[str, object]:
-        return {"text": self.text}
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:  # noqa: ARG002 - nothing is left out
         document = row.mapping("document")
@@ -93,15 +91,13 @@ class Quality(HubQuestions):
     `emozilla/quality` has the same texts with `label=answer` and `first_label=0`."""
 
     name = "quality"
+    schema_keys = ("label", "first_label")
 
     repository: Name = "tasksource/QuALITY"
     split: str = "validation"
     label: str = "gold_label"
     """The column with the number of the right option."""
     first_label: NonNegativeInt = 1
-
-    def schema_identity(self) -> Mapping[str, object]:
-        return {"label": self.label, "first_label": self.first_label}
 
     def entries(self, row: Row, left_out: Counter[str]) -> Iterator[Entry]:
         options = row.texts("options")

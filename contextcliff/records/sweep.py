@@ -76,7 +76,6 @@ class SweepRow:
     completion_tokens: int = 0
     usd: float | None = None
     wall_s: float = 0.0
-    kv_bytes_per_token: float | None = None
     curve: tuple[CurvePoint, ...] = ()
     searched: bool = False
     """Whether each length was asked until it was decided; its intervals hold for that."""

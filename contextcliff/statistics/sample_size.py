@@ -96,26 +96,18 @@ def _ranges() -> list[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     return [np.arange(a, b, dtype=np.int64) for a, b in itertools.pairwise(edges)]
 
 
-def to_show_above_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
-    """Samples at each of the two lengths with which `rate` is shown above `share` × `baseline` with 80% power.
+def to_show_against_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
+    """Samples at each of the two lengths with which `rate` is shown on its side of `share` × `baseline`, 80% power.
 
     The number for a fixed threshold of that height, plus, by the normal approximation, the number that estimating the
-    baseline takes. None above `MOST`, or where `rate` is not above."""
-    alone = to_show_above(rate, share * baseline, confidence)
-    return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
-
-
-def _with_baseline(alone: int, rate: float, baseline: float, share: float, confidence: float) -> int | None:
-    z = normal_quantile(confidence) + normal_quantile(POWER)
+    baseline takes. None above `MOST`, or where `rate` is on neither side."""
     gap = rate - share * baseline
+    alone = (to_show_below if gap < 0.0 else to_show_above)(rate, share * baseline, confidence)
+    if alone is None:
+        return None
+    z = normal_quantile(confidence) + normal_quantile(POWER)
     n = alone + math.ceil(z**2 * share**2 * baseline * (1.0 - baseline) / gap**2)
     return n if n <= MOST else None
-
-
-def to_show_below_share(rate: float, baseline: float, share: float, confidence: float) -> int | None:
-    """As `to_show_above_share`, with which `rate` is shown below; None above `MOST`, or where it is not below."""
-    alone = to_show_below(rate, share * baseline, confidence)
-    return None if alone is None else _with_baseline(alone, rate, baseline, share, confidence)
 
 
 _MOST_VALUES = 1_000
@@ -307,7 +299,7 @@ def to_settle_against_share(
     if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
         moved = _moved(evidence.scores, score)
         return scores_to_settle(moved, baseline.scores, share, confidence, most=MOST, least=least, below=below)
-    needed = (to_show_below_share if below else to_show_above_share)(score, mean, share, confidence)
+    needed = to_show_against_share(score, mean, share, confidence)
     return evidence.samples_worth(needed, confidence, most=MOST)
 
 

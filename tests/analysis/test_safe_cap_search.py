@@ -56,7 +56,6 @@ def test_a_perfect_model_passes_every_length_with_eighteen_samples_or_a_few_more
     assert ends(answer) == ["passed"] * len(LENGTHS)
     assert all(17 <= each.n <= 23 for each in answer.ladder)
     assert answer.would_help is None
-    assert {answer.zone(length) for length in LENGTHS} == {"stable"}
 
 
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
@@ -80,8 +79,6 @@ def test_a_cliff_is_bracketed_and_found_between_two_lengths() -> None:
     assert answer.cap is not None
     assert 17_408 <= answer.cap < 20_000
     assert answer.stopped in ("not_worth_it", "max_trials")
-    assert answer.degraded_from == 32_768
-    assert [answer.zone(at) for at in (answer.cap, 25_000, 32_768)] == ["stable", "transition", "degraded"]
     shown = [each.context_tokens for each in answer.bracket if each.end == "passed"]
     assert shown == [each.context_tokens for each in answer.bracket if each.context_tokens <= answer.cap]
     assert answer.would_help is None or answer.would_help.context_tokens > answer.cap

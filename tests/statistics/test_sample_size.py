@@ -30,7 +30,7 @@ from contextcliff.statistics.sample_size import (
     fewest_all_right,
     scores_to_settle,
     to_show_above,
-    to_show_above_share,
+    to_show_against_share,
     to_show_below,
 )
 from tests.make import known
@@ -60,7 +60,7 @@ def test_the_first_size_with_80_percent_power(rate: float) -> None:
 
 
 def test_a_share_of_the_baseline_takes_more_than_a_fixed_threshold() -> None:
-    assert known(to_show_above_share(0.9, 0.95, 0.8, 0.95)) > known(to_show_above(0.9, 0.76, 0.95))
+    assert known(to_show_against_share(0.9, 0.95, 0.8, 0.95)) > known(to_show_above(0.9, 0.76, 0.95))
 
 
 def test_the_observed_rate_is_shrunk_but_not_across_the_threshold() -> None:
@@ -207,7 +207,7 @@ def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has
 def planned_by_mean(here: Sequence[float], baseline: Sequence[float]) -> int | None:
     mean = math.fsum(baseline) / len(baseline)
     cautious = sample_size.cautious_mean(math.fsum(here) / len(here), len(here), 0.8 * mean)
-    return sample_size.to_show_above_share(cautious, mean, 0.8, 0.95)
+    return sample_size.to_show_against_share(cautious, mean, 0.8, 0.95)
 
 
 @pytest.mark.slow
