@@ -136,7 +136,7 @@ SEEDS = st.integers(0, 1000)
 REPLAYED = tuple((n, i) for n, count in ((100, 15), (300, 3), (400, 7)) for i in range(count))
 
 
-@settings(max_examples=settings.default.max_examples // 5)
+@settings(max_examples=settings().max_examples // 5)
 @given(
     st.sampled_from(LAWS), SEEDS, st.integers(0, 90), st.sampled_from((0, 23)), st.sampled_from(((), REPLAYED)),
     st.randoms(),
