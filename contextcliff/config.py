@@ -29,7 +29,7 @@ from contextcliff.annotation.judge import Judge
 from contextcliff.composing import hint, nodes
 from contextcliff.datasets.dataset import Dataset
 from contextcliff.engines.engine import Engine
-from contextcliff.errors import ConfigError, one_line, shown_value
+from contextcliff.errors import ConfigError, keys_named, one_line, shown_value
 from contextcliff.execution.budget import Budget
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.models.model import Model
@@ -80,7 +80,8 @@ def build_invocation(
     named = {item.split("=", 1)[0].lstrip("+") for item in overrides}
     for prefix, section in (("", values), ("judge.", values.get("judge"))):
         if isinstance(section, dict) and isinstance(section.get("model"), dict):
-            told = _settled_model(section, prefix=prefix, named=named)
+            with keys_named(model=f"{prefix}model"):
+                told = _settled_model(section, prefix=prefix, named=named)
             overrides = (*overrides, *(f"{key}={value}" for key, value in told.items()))
     shown = _as_shown({key: value for key, value in values.items() if key != "run"})  # a place, not configured
     dataset = values.get("dataset")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 
 
@@ -43,6 +45,19 @@ class RunError(ContextCliffError):
 
 class UnreachableError(RunError):
     """A server can't be reached, at least now."""
+
+
+@contextmanager
+def keys_named(**sections: str) -> Iterator[None]:
+    """Errors from inside name their keys by where these sections stand, as `model="judge.model"`."""
+    try:
+        yield
+    except ContextCliffError as error:
+        said = str(error)
+        for section, place in sections.items():
+            said = re.sub(rf"(?<![\w.]){section}(?=\.\w)", place, said)
+        error.args = (said,)
+        raise
 
 
 WITHOUT_WEIGHTS = (

@@ -75,6 +75,7 @@ ELSEWHERE: tuple[tuple[str, ...], ...] = (
     ("task.needle", STATIC, "task.needle.answer=harbour", "task.needle.text='The key is in the harbour.'", SIMULATED),
     ("task.lengths", "task=niah_multi", "task.count=40", "task.lengths=[256]", SIMULATED, "task.reserve_tokens=0"),
     ("task.lengths", "task=ruler_vt", "task.chains=20", "task.lengths=[512]", SIMULATED),
+    ("judge.model.gguf.path", "judge=llm", "engine@judge.engine=llamacpp", "judge.model.gguf.path=/nope.gguf"),
     ("judge", "task=continuation", "judge=llm"), ("embedding", "task=niah", "embedding=openai"),
     ("task/judge", "task/judge=llm"), ("task/embedding", "task/embedding=openai"),
     ("judge.model.rope.scale", "task=qa", "judge=llm", "judge.model.rope.scale=2"),

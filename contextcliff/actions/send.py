@@ -56,6 +56,8 @@ async def send(run: RunState) -> None:
             if invocation.embedder is not None:
                 with invocation.embedder.open() as embed:  # before anything is paid for
                     embed(["."])
+            if invocation.judge is not None:
+                await invocation.judge.open_once()
             run.live.begin()
         before = store.run(run.run_id)
         scorer = Scorer(invocation.task, [item.sample for item in prepared.planned], prepared.documents)

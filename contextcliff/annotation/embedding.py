@@ -16,7 +16,7 @@ from contextcliff.engines.llamacpp import CLOSE, loopback_server
 from contextcliff.engines.openai.faults import detail_of
 from contextcliff.engines.openai.http import Address, address_of, client, with_key
 from contextcliff.engines.openai.server_json import count_at, numbers_at, objects_at, parsed_object
-from contextcliff.errors import RunError
+from contextcliff.errors import RunError, keys_named
 from contextcliff.models.weights import Gguf
 from contextcliff.settings import NonNegativeInt, PositiveFloat, PositiveInt, settings
 
@@ -74,7 +74,8 @@ class LlamaCppEmbedding:
         return Path(self.gguf.path).name if self.gguf.path else self.gguf.file or str(self.gguf.package)
 
     def identity(self) -> Mapping[str, object]:
-        return {"embedder": "llamacpp", "weights": self.gguf.identity, "pooling": self.pooling}
+        with keys_named(model="embedding"):
+            return {"embedder": "llamacpp", "weights": self.gguf.identity, "pooling": self.pooling}
 
     @contextmanager
     def open(self) -> Iterator[Embed]:
@@ -90,7 +91,8 @@ class LlamaCppEmbedding:
                 params.pooling_type = getattr(xllamacpp.llama_pooling_type, pooling)
 
         key = secrets.token_urlsafe(32)
-        server = loopback_server(self.gguf.fetch(), key, adjust, what="as an embedding model")
+        with keys_named(model="embedding"):
+            server = loopback_server(self.gguf.fetch(), key, adjust, what="as an embedding model")
         address = Address(url=f"{server.listening_address}/v1", key=key)
         with _connected(address, self.name, self.timeout_s, max_retries=0, default_headers=CLOSE) as embed:
             yield embed

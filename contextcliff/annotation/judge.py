@@ -14,6 +14,7 @@ from typing import Annotated
 from pydantic import Field, PlainValidator
 
 from contextcliff.engines.engine import Deployment, Engine
+from contextcliff.errors import keys_named
 from contextcliff.execution.budget import Budget, Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.schedule import Listed
@@ -38,6 +39,7 @@ _FRAME_TOKENS = 64
 """The judge's chat template, which is not known before it is open."""
 _CONTEXT_TOKENS = 4_096
 _PLAIN_CACHE = KVPolicy(name="none")
+_SECTIONS = {"model": "judge.model", "engine": "judge.engine"}
 
 
 @settings
@@ -59,8 +61,19 @@ class Judge:
     def check(self, budget: Budget) -> None:
         """Raise `ConfigError` without weights or a key, or without a price under a budget of dollars."""
         self.respondent()
-        self.engine.check()
+        with keys_named(**_SECTIONS):
+            self.engine.check()
         self.meter(budget)
+
+    async def open_once(self) -> None:
+        """Raise what keeps the judge from rating, before anything is paid for."""
+        with keys_named(**_SECTIONS):
+            async with self.engine.open(self.room):
+                pass
+
+    @property
+    def room(self) -> Deployment:
+        return Deployment(model=self.model, kv_policy=_PLAIN_CACHE, context_tokens=_CONTEXT_TOKENS)
 
     def meter(self, budget: Budget) -> Meter:
         """Counts what the judge takes. Raises `ConfigError` where a budget of dollars meets one without a price."""
@@ -68,7 +81,8 @@ class Judge:
 
     def respondent(self) -> Respondent:
         """Who rates. Raises `ConfigError` for weights that are absent."""
-        identity = self.engine.identity(self.model, _PLAIN_CACHE)
+        with keys_named(**_SECTIONS):
+            identity = self.engine.identity(self.model, _PLAIN_CACHE)
         return Respondent(identity=identity, sampling=self.sampling, label="judge")
 
     def requests(self, scored: Iterable[ScoredSample], *, served: str | None) -> Mapping[str, PlannedSample]:
@@ -195,8 +209,7 @@ async def ask_judge(
     Returns why it stopped before its end, and then about how many answers the judge was not asked. Raises `RunError`
     where it can't be reached; the answers are stored by then, and the same command goes on."""
     meter = judge.meter(budget)
-    room = Deployment(model=judge.model, kv_policy=_PLAIN_CACHE, context_tokens=_CONTEXT_TOKENS)
-    async with judge.engine.open(room) as session:
+    async with judge.engine.open(judge.room) as session:
         served = session.served.model
         name = shown_model(served or judge.model.name or judge.engine.name, engine=judge.engine.name)
         store.change_facts(run_id, lambda facts: replace(facts, judge=name, judge_served=served))
