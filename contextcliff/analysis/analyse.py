@@ -15,7 +15,7 @@ from contextcliff.analysis.notes import notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
 from contextcliff.analysis.search import design_of
 from contextcliff.analysis.server_counts import server_offset, without_cut
-from contextcliff.analysis.shape import evidence_of, shape_of, verdict_of
+from contextcliff.analysis.shape import evidence_of, said, shape_of, verdict_of
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.walk import (
     FixedSequenceTest,
@@ -252,13 +252,13 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     shape = shape_of(sequence.results, threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
-    said = replace(
-        cap, shape=None if shape is None else shape.name, shape_step=None if shape is None else shape.step,
-        dip_tokens=None if shape is None else shape.dip, evidence=evidence,
+    cap = replace(
+        cap, evidence=evidence, verdict=verdict_of(sequence, shape, evidence), reason=reason,
         settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
-        verdict=verdict_of(sequence, shape, evidence), reason=reason,
     )  # fmt: skip
-    return said, settled_by
+    if shape is not None and evidence is not None and (name := said(shape, evidence, sequence.results)) is not None:
+        cap = replace(cap, shape=name, shape_step=shape.step, dip_tokens=shape.dip)
+    return cap, settled_by
 
 
 def _caps(study: Study) -> dict[str, int | None]:
