@@ -70,34 +70,19 @@ def simulated(law: Law = CLIFF) -> Report:
     scored = tuple(_samples(law))
     controls = tuple(_controls(law)) if law.with_findings else ()
     facts = StudyFacts(
-        max_context_tokens=RUN.max_context_tokens,
-        designed_lengths=True,
-        relative_by_default=False,
-        judge=JUDGE if law.with_findings else None,
-        judge_right_from=7,
-    )
+        max_context_tokens=RUN.max_context_tokens, designed_lengths=True, relative_by_default=False,
+        judge=JUDGE if law.with_findings else None, judge_right_from=7,
+    )  # fmt: skip
     analysis = analyse(study_of(scored, AnalysisSettings(), facts, controls=controls), findings_with())
     missing = sum(law.unscored)
     return Report(
         run=replace(RUN, partial=0 < missing < len(scored)),
         analysis=analysis,
-        usage=Usage(
-            prompt_tokens=1_234_567,
-            cached_tokens=1_000_000,
-            computed_prompt_tokens=234_567,
-            completion_tokens=2_345,
-            usd=0.0123,
-            wall_s=187.4,
-        ),
-        counts=Counts(
-            planned=len(scored),
-            completed=len(scored) - missing,
-            reused=12,
-            unscored=missing,
-            controls=len(controls),
-            errors={"timeout": 5, "rate_limit": 2} if missing else {},
-        ),
-    )
+        usage=Usage(prompt_tokens=1_234_567, cached_tokens=1_000_000, computed_prompt_tokens=234_567,
+                    completion_tokens=2_345, usd=0.0123, wall_s=187.4),
+        counts=Counts(planned=len(scored), completed=len(scored) - missing, reused=12, unscored=missing,
+                      controls=len(controls), errors={"timeout": 5, "rate_limit": 2} if missing else {}),
+    )  # fmt: skip
 
 
 def edited(report: Report, **changes: object) -> Report:
@@ -139,21 +124,15 @@ def relaid(report: Report, *, lengths: Sequence[int], depths: Sequence[float] = 
         report,
         bins=tuple(
             replace(
-                bins[i % len(bins)],
-                asked_tokens=tokens,
-                min_tokens=tokens - 40,
-                median_tokens=tokens - 12,
-                max_tokens=tokens,
-                n_samples=n,
-                n_unscored=0 if i < some else 3,
-                ttft_ms_median=tokens * 0.9,
+                bins[i % len(bins)], asked_tokens=tokens, min_tokens=tokens - 40, median_tokens=tokens - 12,
+                max_tokens=tokens, n_samples=n, n_unscored=0 if i < some else 3, ttft_ms_median=tokens * 0.9,
                 latency_ms_median=tokens * 0.9 + 480,
             )
             for i, tokens in enumerate(lengths)
         ),
         cells=tuple(replace(cell, asked_tokens=tokens, depth=depth) for tokens in lengths for depth in depths),
         safe_cap=replace(report.analysis.safe_cap, tokens=lengths[some]),
-    )
+    )  # fmt: skip
 
 
 def _with_finding(findings: Mapping[str, object], name: str, value: object) -> dict[str, object]:
@@ -179,48 +158,31 @@ def _samples(law: Law) -> Iterator[ScoredSample]:
 
 def _sample(law: Law, length: int, i: int, *, score: float | None) -> ScoredSample:
     sample = Sample(
-        sample_id=f"niah-{length}-{i}",
-        task="niah",
-        context_tokens=length,
-        built_tokens=length - 12,
-        depth=law.depths[i % len(law.depths)],
-        trial=i // len(law.depths),
-        document_id=f"essay {length} {i}",
-        question="?",
-        answers=("481516",),
-        recipe=Recipe(user=(Words(text="a prompt"),)),
-        seed=i,
+        sample_id=f"niah-{length}-{i}", task="niah", context_tokens=length, built_tokens=length - 12,
+        depth=law.depths[i % len(law.depths)], trial=i // len(law.depths), document_id=f"essay {length} {i}",
+        question="?", answers=("481516",), recipe=Recipe(user=(Words(text="a prompt"),)), seed=i,
         # As a dataset may hand it over: read-only, which can't be copied.
         metadata=MappingProxyType({"hops": 1 + i % 3, "topic": f"topic {i % 2 + 1}"} if law.with_findings else {}),
         controls=(f"ceiling-{length}-{i % 8}", f"floor-{length}-{i % 6}") if law.with_findings else (),
-    )
+    )  # fmt: skip
     failure = None
     if score is None:
         failure = "timeout"
     elif score == 0.0:
         failure = "empty" if i % 3 == 0 else "wrong_needle"
     return ScoredSample(
-        sample=sample,
-        prompt_sha256="",
-        score=score,
-        failure=failure,
-        prediction="481516" if score else "",
+        sample=sample, prompt_sha256="", score=score, failure=failure, prediction="481516" if score else "",
         generation=None if score is None else _generation(length, i),
         judge_rating=_rating(length, i, score) if law.with_findings else None,
-    )
+    )  # fmt: skip
 
 
 def _generation(length: int, i: int) -> Generation:
     """The server counts a little less than was asked for, but for one sample."""
     return Generation(
-        text="481516",
-        finish_reason="stop",
-        prompt_tokens={0: length - 40, 1: length}.get(i, length - 12),
-        completion_tokens=6,
-        cached_tokens=None,
-        ttft_ms=length * 0.9,
-        latency_ms=length * 0.9 + 480,
-    )
+        text="481516", finish_reason="stop", prompt_tokens={0: length - 40, 1: length}.get(i, length - 12),
+        completion_tokens=6, cached_tokens=None, ttft_ms=length * 0.9, latency_ms=length * 0.9 + 480,
+    )  # fmt: skip
 
 
 def _rating(length: int, i: int, score: float | None) -> int | None:

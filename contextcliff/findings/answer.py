@@ -82,15 +82,10 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     if cap.shape is not None:
         yield "Shape", _shape(cap, cap.shape)
     elif cap.evidence is not None:
-        few = {"lengths": FEWEST_LENGTHS, "samples": FEWEST_SCORES}
-        yield (
-            "Shape",
-            Note(
-                "not named: that takes {lengths} lengths with {samples} scored samples each, and for a cliff a fall"
-                " that the tests show",
-                **few,
-            ),
-        )
+        yield "Shape", Note(
+            "not named: that takes {lengths} lengths with {samples} scored samples each, and for a cliff a fall that"
+            " the tests show", lengths=FEWEST_LENGTHS, samples=FEWEST_SCORES,
+        )  # fmt: skip
     if cap.evidence is not None:
         yield "Evidence", _evidence(cap)
     yield "Threshold", phrases.threshold_name(cap)
@@ -135,28 +130,24 @@ def healthy_round() -> Note:
 
 
 _SHAPES: Mapping[ShapeName, Note] = {
-    "flat": Note("flat - "),
-    "slope": Note("slope - "),
-    "cliff": Note("cliff - "),
-    "below": Note("below - "),
-    "rising": Note("rising - "),
+    "flat": Note("flat - {curve}, the {what} does not change with length, and is at the threshold or above{but}"),
+    "slope": Note(
+        "slope - {curve}, the {what} falls with length, over several steps or without reaching the threshold"
+    ),
+    "cliff": Note("cliff - {curve}, the {what} falls through the threshold in one step{where}"),
+    "below": Note("below - {curve}, the {what} is under the threshold at every tested length"),
+    "rising": Note("rising - {curve}, the {what} goes up with length"),
 }
 
 
 def _shape(cap: SafeCap, shape: ShapeName) -> Note:
-    what = QUANTITIES[cap.quantity]
-    texts: Mapping[ShapeName, Note] = {
-        "flat": Note("the {what} does not change with length, and is at the threshold or above", what=what),
-        "slope": Note("the {what} falls with length, over several steps or without reaching the threshold", what=what),
-        "cliff": Note("the {what} falls through the threshold in one step", what=what),
-        "below": Note("the {what} is under the threshold at every tested length", what=what),
-        "rising": Note("the {what} goes up with length", what=what),
-    }
     step, dip = cap.shape_step, cap.dip_tokens
-    where = Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else ""
-    but = "" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip)
-    return Note("{shape}by the curve that fits best (no test), {text}{where}{but}", shape=_SHAPES[shape],
-                text=texts[shape], where=where, but=but)  # fmt: skip
+    said: dict[str, object] = {
+        "curve": Note("by the curve that fits best (no test)"), "what": QUANTITIES[cap.quantity],
+        "where": Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else "",
+        "but": "" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip),
+    }  # fmt: skip
+    return Note(_SHAPES[shape].template, **said)
 
 
 def _evidence(cap: SafeCap) -> Note:

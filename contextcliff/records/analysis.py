@@ -127,13 +127,6 @@ def cap_in_short(tokens: int | None, outcome: Outcome, *, at_least: bool) -> str
     return f"at least {tokens:,}" if at_least else f"{tokens:,}"
 
 
-def outcome_of(tokens: int | None, shape: object, evidence: object) -> Outcome:
-    """The outcome that a cap of an earlier version stands for."""
-    if tokens is not None:
-        return "safe"
-    return "below" if (shape, evidence) == ("below", "settled") else "undecided"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limit:
     """How long a prompt can be by one limit: `quality` (the model's answers), `memory` or `latency`.
@@ -260,6 +253,8 @@ class Analysis:
     notes: tuple[Note, ...]
     """What a reader has to know to read the numbers right."""
     findings: Mapping[str, object] = field(default_factory=dict)
+    alarms: Mapping[str, float] = field(default_factory=dict)
+    """The p-value of each alarm that was tested, after Holm's correction for all of them."""
 
     @property
     def lengths(self) -> tuple[Bin, ...]:
