@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from contextcliff.analysis.analyse import analyse, study_of
 from contextcliff.analysis.analysis_settings import AnalysisSettings
-from contextcliff.analysis.bins import Group, summarise
+from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import Item, LengthResult
 from contextcliff.analysis.search import Path, StepScores, step_scores
 from contextcliff.analysis.study import Finder, StudyFacts
@@ -49,42 +49,23 @@ def scored_sample(
     """A sample asked and built at `length`; `score` None is an unscored one, without a generation."""
     number = next(_number)
     sample = Sample(
-        sample_id=f"s{number}",
-        task="niah",
-        context_tokens=length,
-        built_tokens=length,
-        depth=depth,
-        trial=number,
-        document_id=document,
-        cluster=cluster,
-        question="?",
-        answers=("42",),
-        recipe=_RECIPE,
-        seed=number,
-    )
+        sample_id=f"s{number}", task="niah", context_tokens=length, built_tokens=length, depth=depth, trial=number,
+        document_id=document, cluster=cluster, question="?", answers=("42",), recipe=_RECIPE, seed=number,
+    )  # fmt: skip
     generation = None
     if score is not None:
         generation = Generation(
-            text="42",
-            finish_reason="stop",
-            prompt_tokens=length if measured is None else measured,
-            completion_tokens=1,
-            cached_tokens=None,
-            ttft_ms=ttft_ms,
-            latency_ms=latency_ms,
-        )
+            text="42", finish_reason="stop", prompt_tokens=length if measured is None else measured,
+            completion_tokens=1, cached_tokens=None, ttft_ms=ttft_ms, latency_ms=latency_ms,
+        )  # fmt: skip
     if failure is None and score is None:
         failure = "timeout"
     if failure is None and score is not None and score < 1.0:
         failure = "wrong_needle"
     return ScoredSample(
-        sample=sample,
-        prompt_sha256=f"p{number}" if prompt is None else prompt,
-        score=score,
-        failure=failure,
-        prediction="",
-        generation=generation,
-    )
+        sample=sample, prompt_sha256=f"p{number}" if prompt is None else prompt, score=score, failure=failure,
+        prediction="", generation=generation,
+    )  # fmt: skip
 
 
 def right_of(length: int, right: int, n: int, unscored: int = 0, *, text: str = "") -> list[ScoredSample]:
@@ -121,18 +102,12 @@ def analysed(
     """The analysis of a needle task's run, with every finding; `finders=()` leaves out all of them."""
     study = study_of(
         scored,
-        AnalysisSettings(
-            threshold=threshold,
-            confidence=confidence,
-            relative_to_baseline=relative,
-            bins=bins,
-            baseline_tokens=baseline_tokens,
-        ),
-        StudyFacts(
-            max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default, looks=looks
-        ),
+        AnalysisSettings(threshold=threshold, confidence=confidence, relative_to_baseline=relative, bins=bins,
+                         baseline_tokens=baseline_tokens),
+        StudyFacts(max_context_tokens=window, designed_lengths=designed, relative_by_default=relative_by_default,
+                   looks=looks),
         controls=controls,
-    )
+    )  # fmt: skip
     return analyse(study, findings_with() if finders is None else finders)
 
 
@@ -270,22 +245,11 @@ def _level(length: int, scores: tuple[float, ...]) -> LengthResult:
     binary = is_binary(scores)
     low, high = shown_interval(scores, 0.95, binary=binary) if scores else (None, None)
     found = Bin(
-        asked_tokens=length,
-        min_tokens=length,
-        median_tokens=length,
-        max_tokens=length,
-        n_samples=len(scores),
-        n_unscored=0,
-        mean=mean_of(scores) if scores else None,
-        ci_low=low,
-        ci_high=high,
-        tested_low=lower_bound(scores, 0.95) if scores else None,
-        std=None,
-        failure_rate=None,
-        failures={},
-        ttft_ms_median=None,
+        asked_tokens=length, min_tokens=length, median_tokens=length, max_tokens=length, n_samples=len(scores),
+        n_unscored=0, mean=mean_of(scores) if scores else None, ci_low=low, ci_high=high, std=None, failure_rate=None,
+        tested_low=lower_bound(scores, 0.95) if scores else None, failures={}, ttft_ms_median=None,
         latency_ms_median=None,
-    )
+    )  # fmt: skip
     items = (Item(cluster="", document="moby-dick", score=score, repeats=(score,)) for score in scores)
     return LengthResult(bin=found, items=tuple(items), binary=binary)
 
@@ -307,17 +271,14 @@ class Server:
     """Requests at once: each waits for some of the others, and those of one round share a part of their noise."""
     factors: Mapping[int, float] | None = None
     """By length, what the time is multiplied with."""
-    widths: Mapping[int, float] | None = None
-    """By length, what the noise is multiplied with."""
     answer_ms: float = 250.0
     """What the whole answer takes beyond its first token."""
 
     def times(self, length: int, n: int, rng: np.random.Generator) -> list[float]:
         base = self.fixed + self.token * length + 0.5 * self.attention * length**2
-        width = self.noise * (self.widths or {}).get(length, 1.0)
-        logs = rng.normal(0.0, width, n)
+        logs = rng.normal(0.0, self.noise, n)
         if self.concurrency > 1:
-            rounds = rng.normal(0.0, width, -(-n // self.concurrency)).repeat(self.concurrency)[:n]
+            rounds = rng.normal(0.0, self.noise, -(-n // self.concurrency)).repeat(self.concurrency)[:n]
             waited = rng.integers(0, self.concurrency, n) * 0.5
             logs = np.sqrt(0.5) * (logs + rounds) + np.log1p(waited)
         return [float(time) for time in base * (self.factors or {}).get(length, 1.0) * np.exp(logs)]
@@ -352,26 +313,10 @@ def asked_of(
     return timed({length: server.times(length, n, rng) for length in lengths}, answer_ms=server.answer_ms)
 
 
-def documents(
-    server: Server, *, n: int, rng: np.random.Generator, step: tuple[int, float] | None = None
-) -> list[ScoredSample]:
-    """`n` documents of their own lengths, 200 to 8,000 tokens; from a `step` on the time is so many times as long."""
-    samples = []
-    for length in np.exp(rng.uniform(np.log(200), np.log(8_000), n)).round():
-        (time,) = server.times(int(length), 1, rng)
-        factor = step[1] if step is not None and length >= step[0] else 1.0
-        samples.append(scored_sample(int(length), 1.0, ttft_ms=factor * time))
-    return samples
-
-
 def known(value: T | None) -> T:
     """The value, which there has to be."""
     assert value is not None
     return value
-
-
-def bins_of(groups: Sequence[Group]) -> tuple[Bin, ...]:
-    return tuple(result.bin for result in summarise(groups, 0.95))
 
 
 def _with_cache(item: ScoredSample, cached: int | None) -> ScoredSample:

@@ -71,34 +71,19 @@ def simulated(law: Law = CLIFF) -> Report:
     scored = tuple(_samples(law))
     controls = tuple(_controls(law)) if law.with_findings else ()
     facts = StudyFacts(
-        max_context_tokens=RUN.max_context_tokens,
-        designed_lengths=True,
-        relative_by_default=False,
-        judge=JUDGE if law.with_findings else None,
-        judge_right_from=7,
-    )
+        max_context_tokens=RUN.max_context_tokens, designed_lengths=True, relative_by_default=False,
+        judge=JUDGE if law.with_findings else None, judge_right_from=7,
+    )  # fmt: skip
     analysis = analyse(study_of(scored, AnalysisSettings(), facts, controls=controls), findings_with())
     missing = sum(law.unscored)
     return Report(
         run=replace(RUN, partial=0 < missing < len(scored)),
         analysis=analysis,
-        usage=Usage(
-            prompt_tokens=1_234_567,
-            cached_tokens=1_000_000,
-            computed_prompt_tokens=234_567,
-            completion_tokens=2_345,
-            usd=0.0123,
-            wall_s=187.4,
-        ),
-        counts=Counts(
-            planned=len(scored),
-            completed=len(scored) - missing,
-            reused=12,
-            unscored=missing,
-            controls=len(controls),
-            errors={"timeout": 5, "rate_limit": 2} if missing else {},
-        ),
-    )
+        usage=Usage(prompt_tokens=1_234_567, cached_tokens=1_000_000, computed_prompt_tokens=234_567,
+                    completion_tokens=2_345, usd=0.0123, wall_s=187.4),
+        counts=Counts(planned=len(scored), completed=len(scored) - missing, reused=12, unscored=missing,
+                      controls=len(controls), errors={"timeout": 5, "rate_limit": 2} if missing else {}),
+    )  # fmt: skip
 
 
 def edited(report: Report, **changes: object) -> Report:
@@ -140,21 +125,15 @@ def relaid(report: Report, *, lengths: Sequence[int], depths: Sequence[float] = 
         report,
         bins=tuple(
             replace(
-                bins[i % len(bins)],
-                asked_tokens=tokens,
-                min_tokens=tokens - 40,
-                median_tokens=tokens - 12,
-                max_tokens=tokens,
-                n_samples=n,
-                n_unscored=0 if i < some else 3,
-                ttft_ms_median=tokens * 0.9,
+                bins[i % len(bins)], asked_tokens=tokens, min_tokens=tokens - 40, median_tokens=tokens - 12,
+                max_tokens=tokens, n_samples=n, n_unscored=0 if i < some else 3, ttft_ms_median=tokens * 0.9,
                 latency_ms_median=tokens * 0.9 + 480,
             )
             for i, tokens in enumerate(lengths)
         ),
         cells=tuple(replace(cell, asked_tokens=tokens, depth=depth) for tokens in lengths for depth in depths),
         safe_cap=replace(report.analysis.safe_cap, tokens=lengths[some]),
-    )
+    )  # fmt: skip
 
 
 def _with_finding(findings: Mapping[str, object], name: str, value: object) -> dict[str, object]:

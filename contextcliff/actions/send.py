@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from statistics import fmean
 
@@ -15,6 +15,7 @@ from contextcliff.actions.like import Baseline, pairs_at_longest, read_baseline,
 from contextcliff.actions.prepare import (
     Prepared,
     deployment,
+    planned_samples,
     planned_step,
     prepare,
     stored_before,
@@ -22,6 +23,7 @@ from contextcliff.actions.prepare import (
 )
 from contextcliff.analysis.search import Path
 from contextcliff.engines.engine import Served
+from contextcliff.errors import RunError
 from contextcliff.execution.budget import Meter
 from contextcliff.execution.runner import Runner
 from contextcliff.execution.schedule import Listed
@@ -29,9 +31,12 @@ from contextcliff.execution.scoring import Scorer, outcome_of, recall
 from contextcliff.execution.search_source import SearchSource
 from contextcliff.execution.signals import Stoppable
 from contextcliff.execution.store import PlannedSample, StoredRun
-from contextcliff.records.generation import Outcome
+from contextcliff.records.generation import Outcome, ScoredSample
+from contextcliff.records.sample import RECHECK, Sample, Words
 from contextcliff.records.search_record import LengthStanding, Replay
 from contextcliff.reporting.progress import Progress, progress_of
+from contextcliff.seeding import digest_of, seed_of
+from contextcliff.tasks.task import TaskPlan
 
 _FORECAST_EVERY_S = 1.0
 
@@ -66,14 +71,9 @@ async def send(run: RunState) -> None:
         if invocation.reporting.progress and invocation.place is None:
             watchers.append(ahead.minutes())
         runner = Runner(
-            session=session,
-            engine=invocation.engine,
-            sampling=invocation.sampling,
-            documents=prepared.documents,
-            store=store,
-            run_id=run.run_id,
-            meter=meter,
-        )
+            session=session, engine=invocation.engine, sampling=invocation.sampling, documents=prepared.documents,
+            store=store, run_id=run.run_id, meter=meter,
+        )  # fmt: skip
         for source in _lists(run, prepared, scorer) if search is None else [search]:
             with _progress(invocation, source) as progress:
                 if search is not None:
@@ -86,10 +86,12 @@ async def send(run: RunState) -> None:
             run.stop = stoppable.stop
             if run.stop or meter.ran_out:
                 break
-        prepared = run.prepared or prepared
+        prepared, ran_out = run.prepared or prepared, meter.ran_out
         _record(run, prepared, search, session.served, None if runner.n_sent else before)
+        if not (run.stop or ran_out):
+            await _recheck(run, runner, prepared, prepared.planned if search is None else search.asked())
     run.left = meter.remaining()
-    if meter.ran_out and not (search is not None and search.is_over):
+    if ran_out and not (search is not None and search.is_over):
         run.stop = run.stop or "out of budget"
         known = replace(ahead.search, known=search.complete) if search and ahead.search else None
         run.rest = replace(ahead, missing=store.missing(prepared.planned), search=known).most
@@ -125,11 +127,9 @@ def after_pilot(run: RunState, prepared: Prepared, scorer: Scorer) -> Prepared:
 
     asked = [item for item in prepared.planned if item.sample.pilot]
     settings = run.invocation.analysis
-    chosen = bins_to_fill(
-        [scorer.score(outcome) for outcome in recall(run.store, run.run_id, asked)],
-        threshold=settings.threshold,
-        relative=settings.is_relative(by_default=run.invocation.task.traits.relative_by_default),
-    )
+    relative = settings.is_relative(by_default=run.invocation.task.traits.relative_by_default)
+    answers = [scorer.score(outcome) for outcome in recall(run.store, run.run_id, asked)]
+    chosen = bins_to_fill(answers, threshold=settings.threshold, relative=relative)
     planned = tuple(item for item in prepared.planned if not item.sample.is_ordinary or item.sample.bin in chosen)
     whole = sum(item.sample.built_tokens for item in prepared.planned)
     saved = whole - sum(item.sample.built_tokens for item in planned)
@@ -189,6 +189,57 @@ def _record(
     # What the server would not take is known only where it was asked.
     facts = replace(facts, server=tuple(served.lines if known is None else known.server))
     run.store.change_facts(run.run_id, lambda _: facts)
+
+
+async def _recheck(run: RunState, runner: Runner, prepared: Prepared, asked: Sequence[PlannedSample]) -> None:
+    """Where the server was slower from some length on, ask new texts of the shortest: is it as fast as at first?
+
+    The run is complete without them. Only what was answered becomes a part of it, and the rest is no fault.
+    """
+    from contextcliff.analysis.bins import group
+    from contextcliff.analysis.prefill import FEWEST, slowdown, times_by_length
+
+    settings, designed = run.invocation.analysis, run.invocation.task.traits.designed_lengths
+    ended = (
+        ScoredSample(
+            sample=each.sample, prompt_sha256=each.prompt_sha256, score=None, failure=each.unscored, prediction="",
+            generation=each.generation,
+        )
+        for each in recall(run.store, run.run_id, asked) if each.sample.is_ordinary
+    )  # fmt: skip
+    groups = group(ended, designed_lengths=designed, bins=settings.bins)
+    times = times_by_length(groups)
+    if slowdown(times, settings.confidence) is None:
+        return
+    shortest = next(each.samples for each in groups if each.asked_tokens == times[0].asked_tokens)
+    n = max(FEWEST, run.invocation.engine.concurrency)
+    new = (_with_new_beginning(shortest[i % len(shortest)].sample, run.run_id, i) for i in range(n))
+    planned = planned_samples(
+        TaskPlan(samples=tuple(new)), prepared.materials.corpus, prepared.respondent, served=prepared.served
+    )
+    source = Listed(run.store.missing(planned))
+    with suppress(RunError), _progress(run.invocation, source):
+        async with Stoppable() as stoppable:
+            async for _ in runner.answers(source):
+                pass
+        run.stop = stoppable.stop
+    missing = {item.key for item in run.store.missing(planned)}
+    run.store.extend(run.run_id, [item for item in planned if item.key not in missing])
+
+
+def _with_new_beginning(sample: Sample, run_id: str, number: int) -> Sample:
+    """The sample as a control with a beginning of its own, so that no cache has its prompt."""
+    digest = digest_of(RECHECK, run_id, number)
+    words, turns, user = Words(text=f"{digest[:16]}\n\n"), sample.recipe.turns, sample.recipe.user
+    recipe = replace(sample.recipe, user=(words, *user))
+    if turns:
+        first = replace(turns[0], user=(words, *turns[0].user))
+        recipe = replace(sample.recipe, turns=(first, *turns[1:]))
+    return replace(
+        sample, sample_id=f"{sample.task}-{RECHECK}-{digest[:16]}", recipe=recipe, seed=seed_of(digest),
+        built_tokens=sample.built_tokens + len(words.text), control=RECHECK, controls=(), cluster="", item="", repeat=0,
+        step=None,
+    )  # fmt: skip
 
 
 def _progress(invocation: Invocation, source: Listed | SearchSource) -> AbstractContextManager[Progress]:

@@ -11,11 +11,11 @@ from contextcliff.analysis.bins import Group, group, summarise
 from contextcliff.analysis.controls import control_book, control_levels, decided_by_judge, mean
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.limits import limited
-from contextcliff.analysis.notes import notes_of
+from contextcliff.analysis.notes import alarms_of_notes, notes_of
 from contextcliff.analysis.reason import cap_reason, settling_samples
 from contextcliff.analysis.search import design_of
 from contextcliff.analysis.server_counts import server_offset, without_cut
-from contextcliff.analysis.shape import evidence_of, shape_of, verdict_of
+from contextcliff.analysis.shape import evidence_of, said, shape_of, verdict_of
 from contextcliff.analysis.study import Finder, Study, StudyFacts, findings_of
 from contextcliff.analysis.walk import (
     FixedSequenceTest,
@@ -37,7 +37,7 @@ from contextcliff.statistics.descriptive import mean_of, mean_of_known
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it."""
     scores = sorted(item.score for item in study.scored if item.score is not None)
-    findings, caps = findings_of(study, finders)
+    study, findings, caps = findings_of(study, finders, alarms_of_notes(study))
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
@@ -50,12 +50,12 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         else (
             *_of_later(study),
             *notes_of(
-                study.groups, sequence, threshold, study.control_levels, cells, window=study.facts.max_context_tokens,
+                study.groups, sequence, threshold, study.control_levels, window=study.facts.max_context_tokens,
                 positions=study.facts.positions, begins_anywhere=study.facts.begins_anywhere,
-                draws_anew=study.facts.draws_anew,
+                draws_anew=study.facts.draws_anew, raises=study.raises,
             ),
         ),
-        findings=findings,
+        findings=findings, alarms=study.alarms,
     )  # fmt: skip
 
 
@@ -98,19 +98,13 @@ def study_of(
     groups = group(scored, designed_lengths=facts.designed_lengths, bins=settings.bins)
     # Each look at a fixed design has half of the error of the one before.
     tested_at = 1.0 - (1.0 - settings.confidence) / 2.0**facts.looks
-    sequence, threshold = (
-        sequence_of(
-            groups,
-            settings,
-            relative=relative,
-            tested_at=tested_at,
-            search=search,
-            quantity=facts.quantity,
+    sequence: FixedSequenceTest | None = None
+    threshold: Threshold | None = None
+    if groups:
+        sequence, threshold = sequence_of(
+            groups, settings, relative=relative, tested_at=tested_at, search=search, quantity=facts.quantity,
             draws_anew=facts.draws_anew,
-        )
-        if groups
-        else (None, None)
-    )
+        )  # fmt: skip
     of_judge, enough = None, True
     if facts.judge_decides and sequence is not None and threshold is not None:
         sequence, threshold, of_judge, enough = decided_by_judge(sequence, threshold, scored, tested_at)
@@ -161,15 +155,12 @@ def sequence_of(
         results = tuple(
             replace(each, bin=replace(each.bin, tested_low=low)) for each, low in zip(results, tested, strict=True)
         )
+    # A search compares with the shortest length alone.
+    baseline = None if search is not None else _baseline(groups, settings, binary=results[0].binary)
     threshold: Threshold = make_threshold(
-        results,
-        threshold=settings.threshold,
-        relative=relative,
-        confidence=tested_at,
-        # A search compares with the shortest length alone.
-        baseline=None if search is not None else _baseline(groups, settings, binary=results[0].binary),
+        results, threshold=settings.threshold, relative=relative, confidence=tested_at, baseline=baseline,
         quantity=quantity,
-    )
+    )  # fmt: skip
     if search is not None:
         rule = settings.search_rule(relative=relative)
         threshold = by_search = SearchThreshold(asked=threshold, search=search, rule=rule)
@@ -250,13 +241,13 @@ def _with_shape(cap: SafeCap, sequence: FixedSequenceTest, threshold: Threshold)
     shape = shape_of(sequence.results, threshold)
     evidence = None if shape is None else evidence_of(sequence, threshold, shape)
     reason, settled_by = cap_reason(sequence, threshold, shape, asked=cap.threshold, confidence=cap.confidence)
-    said = replace(
-        cap, shape=None if shape is None else shape.name, shape_step=None if shape is None else shape.step,
-        dip_tokens=None if shape is None else shape.dip, evidence=evidence,
+    cap = replace(
+        cap, evidence=evidence, verdict=verdict_of(sequence, shape, evidence), reason=reason,
         settling_samples=settling_samples(sequence, threshold, shape) if evidence == "unsettled" else None,
-        verdict=verdict_of(sequence, shape, evidence), reason=reason,
     )  # fmt: skip
-    return said, settled_by
+    if shape is not None and evidence is not None and (name := said(shape, evidence, sequence.results)) is not None:
+        cap = replace(cap, shape=name, shape_step=shape.step, dip_tokens=shape.dip)
+    return cap, settled_by
 
 
 def _caps(study: Study) -> dict[str, int | None]:

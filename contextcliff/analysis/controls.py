@@ -21,9 +21,11 @@ from contextcliff.analysis.walk import (
 from contextcliff.records.amounts import threshold_figure
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
+from contextcliff.records.sample import RECHECK
 from contextcliff.statistics.clusters import Evidence
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import is_binary, lower_bound, upper_bound
+from contextcliff.statistics.ranks import p_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,7 +93,7 @@ class ControlBook:
 
 def control_book(controls: Iterable[ScoredSample]) -> ControlBook:
     """The controls of a run, in any order."""
-    by_id = {item.sample.sample_id: item for item in controls}
+    by_id = {item.sample.sample_id: item for item in controls if item.sample.control != RECHECK}
     return ControlBook(by_id=by_id, binary=is_binary(c.score for c in by_id.values() if c.score is not None))
 
 
@@ -102,6 +104,14 @@ def control_levels(
     if not book.by_id:
         return ()
     return tuple(_level(group, book.of(group.samples), threshold, confidence) for group in groups)
+
+
+def p_uninformative(of_lengths: Sequence[Controls], threshold: float | None, confidence: float) -> float:
+    """The p-value of "every length is informative", for ceiling and floor of each; 1 where `confidence` shows none."""
+    share = 0.5 / len(of_lengths)
+    return p_of(
+        lambda at: not all(each.informative(threshold, 1.0 - share * (1.0 - at)) for each in of_lengths), confidence
+    )
 
 
 def _level(group: Group, controls: Controls, threshold: float | None, confidence: float) -> ControlLevel:

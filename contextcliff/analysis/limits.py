@@ -11,33 +11,29 @@ counts as too late. Only requests count whose prompt the server had to read (`an
 
 from __future__ import annotations
 
-import statistics
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests, streamed_requests
+from contextcliff.analysis.bins import fresh_requests
 from contextcliff.analysis.controls import FEWEST_KNOWN
 from contextcliff.analysis.lengths import LengthResult, planned_at
 from contextcliff.analysis.search import fewest_steps
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import LOW_BASELINE, FixedSequenceTest, RelativeThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, none_scored
-from contextcliff.records.analysis import Bin, Limit, SafeCap
+from contextcliff.records.analysis import Limit, SafeCap
 from contextcliff.records.generation import NOT_SENT
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.search_record import BASELINE_SAMPLES
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import clopper_pearson_low
-from contextcliff.statistics.prefill_curve import PrefillCurve, PrefillRate, fitted_curve, predicted, typical
 from contextcliff.statistics.sample_size import MOST
 
 USABLE = 0.9
 """Share of a device's memory that weights and cache may take; vLLM's own default."""
 _LONGEST = 1 << 34
-FEWEST = 4
-"""Requests at a length, below which its times are not looked at."""
 
 
 def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
@@ -257,90 +253,3 @@ def _fewest_in_time(length: WithinLimit, share: float, confidence: float) -> int
     late, counts = length.n_requests - length.n_within, range(length.n_requests + 1, MOST + 1)
     at = bisect_left(counts, True, key=lambda n: clopper_pearson_low(n - late, n, confidence) > share)
     return counts[at] if at < len(counts) else None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Times:
-    """The requests of a length: their time per computed token, and what a prefill curve needs of them."""
-
-    length: Bin
-    rates: tuple[float, ...]
-    inverses: tuple[float, ...]
-    """1 / computed tokens of each request."""
-    backs: tuple[float, ...]
-    """Tokens before a computed one on average, of each request."""
-
-    @property
-    def computed(self) -> float:
-        """Median of the tokens that were computed."""
-        return 1.0 / statistics.median(self.inverses)
-
-    def rate(self, confidence: float) -> PrefillRate:
-        """The typical time per computed token, with its interval."""
-        return PrefillRate(
-            inverse=statistics.median(self.inverses),
-            back=statistics.median(self.backs),
-            typical=typical(self.rates, confidence),
-        )
-
-    def against(self, curve: PrefillCurve) -> list[float]:
-        """The time of each request over what the curve predicts for it."""
-        return [
-            rate / curve.rate(inverse=inverse, back=back)
-            for rate, inverse, back in zip(self.rates, self.inverses, self.backs, strict=True)
-        ]
-
-
-def times_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> list[Times]:
-    """The times of each length where enough requests streamed: else the first token comes with the last."""
-    found = []
-    for group, length in zip(groups, bins, strict=True):
-        timed = [each for each in streamed_requests(group.samples) if each.ttft_ms > 0.0]
-        if len(timed) >= FEWEST:
-            rates = tuple(each.ttft_ms / computed_tokens(each) for each in timed)
-            inverses = tuple(1.0 / computed_tokens(each) for each in timed)
-            backs = tuple(0.5 * (each.prompt_tokens + (each.cached_tokens or 0)) for each in timed)
-            found.append(Times(length=length, rates=rates, inverses=inverses, backs=backs))
-    return found
-
-
-def spread_of(ratios: Sequence[float]) -> float:
-    """Distance of the quartiles, as a share of the median."""
-    low, median, high = statistics.quantiles(ratios, n=4, method="inclusive")
-    return (high - low) / median
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PrefillAtLength:
-    """The time to the first token at one length, over the requests that the server had to read."""
-
-    context_tokens: int
-    """As asked."""
-    n_requests: int
-    ttft_ms: float
-    """The Hodges-Lehmann estimate, at the median number of tokens that were read: what is compared with the curve. The
-    one that is shown is the median (`Bin.ttft_ms_median`)."""
-    predicted_ms: float | None
-    """By the prefill curve of the shorter lengths; None at the shortest."""
-    ms_per_token: float
-    """The same for each token that was read."""
-    spread: float
-    """Distance of the quartiles of the times over what the curve of all lengths predicts, as a share of the median."""
-
-
-def prefill_by_length(groups: Sequence[Group], bins: Sequence[Bin]) -> tuple[PrefillAtLength, ...]:
-    """The times of every length with enough requests, shortest first; `bins` are those of the groups."""
-    times = times_by_length(groups, bins)
-    if not times:
-        return ()
-    rates = [each.rate(0.0) for each in times]
-    curve = fitted_curve(rates)
-    return tuple(
-        PrefillAtLength(
-            context_tokens=each.length.asked_tokens, n_requests=len(each.rates),
-            ttft_ms=rates[place].typical.value * each.computed,
-            predicted_ms=predicted(rates[:place], rates[place]) * each.computed if place else None,
-            ms_per_token=rates[place].typical.value, spread=spread_of(each.against(curve)),
-        )
-        for place, each in enumerate(times)
-    )  # fmt: skip

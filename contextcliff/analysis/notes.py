@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
+from operator import itemgetter
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.controls import ControlLevel
+from contextcliff.analysis.controls import ControlLevel, control_book, p_uninformative
 from contextcliff.analysis.lengths import LengthResult, by_item
+from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import FixedSequenceTest, SearchThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
-from contextcliff.records.analysis import DepthCell
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
 from contextcliff.records.note import MethodNote, Note
 from contextcliff.records.positions import Positions
 from contextcliff.statistics.clusters import design_effect_of
 from contextcliff.statistics.descriptive import mean_of
-from contextcliff.statistics.ranks import difference_within, holm, is_significant
+from contextcliff.statistics.ranks import difference_within, holm
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
@@ -26,8 +27,6 @@ COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
 FEW_TEXTS = 8
 """Below so many shared texts the variance between them is hardly known."""
-_CONFIDENCE = 0.95
-"""At which served models are told apart, whatever the cap is tested at."""
 _MODELS, _NAME = 5, 80
 """Most served models that are named and tested, and most characters of a name: a server may say anything."""
 _MOST_TOKENS = 4
@@ -53,18 +52,20 @@ def notes_of(
     sequence: FixedSequenceTest,
     threshold: Threshold,
     controls: Sequence[ControlLevel],
-    cells: Sequence[DepthCell],
     *,
     window: int | None,
     positions: Positions | None = None,
     begins_anywhere: bool = False,
     draws_anew: bool = True,
+    raises: Callable[[str], bool],
 ) -> tuple[Note, ...]:
-    """Everything that limits or qualifies the analysis, most important first. `groups` are the samples of the test's
-    lengths, in the same order; the rest is as `StudyFacts` has it."""
+    """Everything that limits or qualifies the analysis, most important first.
+
+    `groups` are the samples of the test's lengths, in the same order, and `raises` tells the alarms of the report; the
+    rest is as `StudyFacts` has it."""
     scored = [item for group in groups for item in group.samples]
     return (
-        *_served_models(groups, sequence.results),
+        *_served_models(groups, sequence.results, differ=raises("served_models")),
         *_unscored(scored, sequence),
         *_unknown_marks(scored),
         *_read_in_part(scored),
@@ -72,7 +73,7 @@ def notes_of(
         *_not_monotone(sequence, threshold),
         *beyond_trained(positions, window),
         *_of_documents(sequence.results, window),
-        *_uninformative(controls, cells, sequence.results),
+        *(_uninformative(controls, sequence.results) if raises("controls") else ()),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
         *_shared_texts(sequence.results),
         *_repeats(scored, draws_anew=draws_anew),
@@ -82,44 +83,69 @@ def notes_of(
     )
 
 
-def _served_models(groups: Sequence[Group], results: Sequence[LengthResult]) -> Iterator[Note]:
-    answered = Counter(_served_by(item) for group in groups for item in group.samples)
-    del answered[""]
-    if len(answered) < 2:
+def alarms_of_notes(study: Study) -> Mapping[str, float]:
+    """The p-values of what notes may warn of, by the names that they ask for."""
+    if study.sequence is None or study.threshold is None:
+        return {}
+    found = {}
+    if (told := _told_apart(study.groups, study.sequence.results)) is not None:
+        found["served_models"] = told[0]
+    if study.control_levels:
+        book = control_book(study.controls)
+        controls = [book.of(group.samples) for group in study.groups]
+        found["controls"] = p_uninformative(controls, study.threshold.score, study.confidence)
+    return found
+
+
+def _served_models(groups: Sequence[Group], results: Sequence[LengthResult], *, differ: bool) -> Iterator[Note]:
+    by_number = _answered(groups)
+    if len(by_number) < 2:
         return
-    by_number = sorted(answered.items(), key=lambda model: (-model[1], model[0]))
     which: list[Note] = [Note("“{model}” {n:samples}", model=model[:_NAME], n=n) for model, n in by_number[:_MODELS]]
     rest = len(by_number) - len(which)
     said = Note(
         "{n} models answered, by the names that the server gave: {which}",
         n=len(by_number), which=[*which, Note("{n:,} more", n=rest)] if rest else which,
     )  # fmt: skip
-    # Of two models one against the other is the only test; of more each is tested against all others.
-    tested = [model for model, _ in by_number[: _MODELS if len(by_number) > 2 else 1]]
-    strata = _strata(groups, results)
-    found = [
-        (name, told)
-        for name in tested
-        if (told := difference_within([_against_others(name, stratum) for stratum in strata])) is not None
-    ]
-    if not found:
+    if (told := _told_apart(groups, results)) is None:
         yield Note(
             "{said}; no length was answered by several of them, so that a fall may be the change of the model",
             said=said,
         )
         return
-    p_value, (name, (mean, others, _)) = min(
-        zip(holm([p for _, (_, _, p) in found]), found, strict=True), key=lambda each: each[0]
-    )
+    p_value, name, mean, others = told
     yield (
         Note(
             "{said}; at equal lengths “{model}” scored {mean:.2f} and the {others_n:other/others} {others:.2f}"
             " (p = {p:.2g}), so that the curve is of no one model: let one model of one provider answer",
             said=said, model=name[:_NAME], mean=mean, others=others, others_n=len(by_number) - 1, p=p_value,
         )
-        if is_significant(p_value, _CONFIDENCE)
+        if differ
         else Note("{said}; their scores at equal lengths are not shown to differ (p = {p:.2g})", said=said, p=p_value)
     )  # fmt: skip
+
+
+def _answered(groups: Sequence[Group]) -> list[tuple[str, int]]:
+    """The models that answered, by the server's names, with the number of their samples; the commonest first."""
+    answered = Counter(_served_by(item) for group in groups for item in group.samples)
+    del answered[""]
+    return sorted(answered.items(), key=lambda model: (-model[1], model[0]))
+
+
+def _told_apart(groups: Sequence[Group], results: Sequence[LengthResult]) -> tuple[float, str, float, float] | None:
+    """The model that differs most from the others at equal lengths: p-value, name, its mean and theirs; None where no
+    length was answered by several."""
+    names = [name for name, _ in _answered(groups)]
+    # Of two models one against the other is the only test; of more each is tested against all others.
+    tested, strata = names[: _MODELS if len(names) > 2 else len(names) - 1], _strata(groups, results)
+    found = [
+        (name, told)
+        for name in tested
+        if (told := difference_within([_against_others(name, stratum) for stratum in strata])) is not None
+    ]
+    corrected = zip(holm([p for _, (_, _, p) in found]), found, strict=True)
+    tests = ((p, name, mean, others) for p, (name, (mean, others, _)) in corrected)
+    return min(tests, key=itemgetter(0), default=None)
 
 
 def _served_by(item: ScoredSample) -> str:
@@ -150,13 +176,11 @@ def beyond_trained(positions: Positions | None, window: int | None) -> Iterator[
     if positions is None or positions.trained_tokens is None or (positions.scaling and positions.factor is None):
         return
     if window is not None and window > positions.trained_tokens * (positions.factor or 1.0):
+        scaled = Note(", scaled by {factor:g}", factor=positions.factor) if positions.factor is not None else ""
         yield Note(
             "model.context_window={window} is above the {trained:,} tokens that the model was trained on{scaled}: it"
-            " may not read what lies beyond",
-            window=window,
-            trained=positions.trained_tokens,
-            scaled=Note(", scaled by {factor:g}", factor=positions.factor) if positions.factor is not None else "",
-        )
+            " may not read what lies beyond", window=window, trained=positions.trained_tokens, scaled=scaled,
+        )  # fmt: skip
 
 
 def notes_of_control_tokens(counts: Mapping[str, int] | None, *, kept: bool) -> tuple[Note, ...]:
@@ -183,12 +207,8 @@ def _unscored(scored: Sequence[ScoredSample], sequence: FixedSequenceTest) -> It
         return
     n, tags = len(missing), Counter(item.failure or "" for item in missing)
     commonest_first = sorted(tags.items(), key=lambda tag: (-tag[1], tag[0]))
-    said = Note(
-        "{samples} {n:is/are} unscored ({kinds})",
-        samples=portion(n, len(scored), "samples"),
-        n=n,
-        kinds=[Note("{tag} {n}", tag=tag or Note("no reason given"), n=count) for tag, count in commonest_first],
-    )
+    kinds = [Note("{tag} {n}", tag=tag or Note("no reason given"), n=count) for tag, count in commonest_first]
+    said = Note("{samples} {n:is/are} unscored ({kinds})", samples=portion(n, len(scored), "samples"), n=n, kinds=kinds)
     further = [_WAYS_OUT[tag] for tag, _ in commonest_first if tag in _WAYS_OUT]
     if sequence.cap_tokens is not None:
         further.insert(0, Note("the cap holds even if {n:it was/all of them were} wrong", n=n))
@@ -204,9 +224,8 @@ def _unknown_marks(scored: Sequence[ScoredSample]) -> Iterator[Note]:
         yield Note(
             "{answers} began with “{mark}” or its like, as reasoning does, which counted as the answer: let the server"
             " split reasoning off, or turn thinking off",
-            answers=portion(marks.total(), len(answers), "answers"),
-            mark=marks.most_common(1)[0][0],
-        )
+            answers=portion(marks.total(), len(answers), "answers"), mark=marks.most_common(1)[0][0],
+        )  # fmt: skip
 
 
 def _read_in_part(scored: Sequence[ScoredSample]) -> Iterator[Note]:
@@ -268,25 +287,13 @@ def _of_documents(results: Sequence[LengthResult], window: int | None) -> Iterat
         )  # fmt: skip
 
 
-def _uninformative(
-    controls: Sequence[ControlLevel], cells: Sequence[DepthCell], results: Sequence[LengthResult]
-) -> Iterator[Note]:
+def _uninformative(controls: Sequence[ControlLevel], results: Sequence[LengthResult]) -> Iterator[Note]:
     measured = {result.bin.asked_tokens: result.bin.median_tokens for result in results}
     void = [control for control in controls if not control.informative]
     if void:
+        told = [Note("{n:,} tokens ({means})", n=measured[each.asked_tokens], means=_means(each)) for each in void]
         yield Note(
-            "by the controls no cliff can show at {lengths}: a score there says nothing about the length",
-            lengths=[
-                Note("{n:,} tokens ({means})", n=measured[each.asked_tokens], means=_means(each)) for each in void
-            ],
-        )
-    lengths = {control.asked_tokens for control in void}
-    more = sum(not cell.informative for cell in cells if cell.asked_tokens not in lengths)
-    if more:
-        yield Note(
-            "{at}{n:cells} of the heatmap {n:tells/tell} nothing about the length, by {n:its/their} own controls",
-            at=Note("at other lengths ") if void else "",
-            n=more,
+            "by the controls no cliff can show at {lengths}: a score there says nothing about the length", lengths=told
         )
 
 
@@ -319,9 +326,8 @@ def _one_text(
     if single:
         yield Note(
             "at {lengths} all samples share one {shared:one}: the claim there is about that {shared:one}",
-            lengths=of_lengths(single, len(results)),
-            shared=Note("contexts") if contexts else Note("texts"),
-        )
+            lengths=of_lengths(single, len(results)), shared=Note("contexts") if contexts else Note("texts"),
+        )  # fmt: skip
 
 
 def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bool:
@@ -373,20 +379,16 @@ def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[No
         )
         yield MethodNote(
             "each question was put {times} times: its score is the mean over its repeats, which are one piece of"
-            " evidence together; {meant}",
-            times=times,
-            meant=meant,
-        )
+            " evidence together; {meant}", times=times, meant=meant,
+        )  # fmt: skip
         return
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
     again = len(shared) - len(set(shared))
     if again:
         yield Note(
             "{samples} {n:has/have} the prompt and the draw of another one (temperature 0, or sampling.seed is set):"
-            " they are one piece of evidence together",
-            samples=portion(again, len(scored), "samples"),
-            n=again,
-        )
+            " they are one piece of evidence together", samples=portion(again, len(scored), "samples"), n=again,
+        )  # fmt: skip
 
 
 def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:

@@ -2,6 +2,8 @@
 
 The shape is the curve that fits best (`statistics/curves.py`), and no test: it says how the scores run, and the
 walk says what of that is shown. Where samples are unscored, a fall has to be there also if all of these were right.
+Its word is said from six lengths with twenty samples each on, and that of a cliff where the walk shows the fall: at
+three lengths it is wrong in one run of ten, and a fall that stays above the threshold often looks like a cliff.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from contextcliff.statistics.curves import KINDS, Falls, best_curves, dispersion
 
 CLIFF_SHARE = 0.5
 """Share of the whole fall between two neighbouring lengths from which on a fall is a cliff, and not a slope."""
+FEWEST_LENGTHS, FEWEST_SCORES = 6, 20
+"""So many lengths with so many scores each are needed to name the shape."""
 _ROUNDING = 1e-9
 
 
@@ -137,11 +141,17 @@ def evidence_of(sequence: FixedSequenceTest, threshold: Threshold, shape: Shape)
     return "settled" if shown else "unsettled"
 
 
+def said(shape: Shape, evidence: EvidenceName, results: Sequence[LengthResult]) -> ShapeName | None:
+    """The word for a shape; None where it is likely to be wrong."""
+    is_told = sum(len(result.scores) >= FEWEST_SCORES for result in results) >= FEWEST_LENGTHS
+    return shape.name if is_told and (shape.name != "cliff" or evidence == "settled") else None
+
+
 _VERDICTS: Mapping[ShapeName, VerdictName] = {"cliff": "cliff", "slope": "slope"}
 
 
 def verdict_of(sequence: FixedSequenceTest, shape: Shape | None, evidence: EvidenceName | None) -> VerdictName:
-    """The one word of both: `flat` where every length clears the threshold, else the fall that is shown."""
+    """`flat` where every length clears the threshold, `cliff` or `slope` where a fall is shown, by the best curve."""
     if shape is None or evidence != "settled":
         return "insufficient_evidence"
     return "flat" if sequence.stop is None else _VERDICTS.get(shape.name, "insufficient_evidence")

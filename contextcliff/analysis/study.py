@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
@@ -18,6 +18,7 @@ from contextcliff.records.generation import ScoredSample
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.positions import Positions
 from contextcliff.records.search_record import PASSED, Search, SearchPlan
+from contextcliff.statistics.ranks import holm, is_significant
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,7 +70,8 @@ class Study:
     scored: tuple[ScoredSample, ...]
     """All planned samples, unscored ones included, without controls. Of a search: those that its decisions rest on."""
     controls: tuple[ScoredSample, ...]
-    """The scored controls that samples name in `Sample.controls`; they count in no score."""
+    """The scored controls that samples name in `Sample.controls`, and new texts asked at the end (`RECHECK`); they
+    count in no score."""
     settings: AnalysisSettings
     facts: StudyFacts
     relative: bool
@@ -87,6 +89,8 @@ class Study:
     """Samples a length that would settle what stopped the test; None where it is settled, or no number would."""
     by_score: tuple[LengthResult, ...] | None = None
     """The lengths by their scores, where `sequence` tests another quantity; None: it tests the scores."""
+    alarms: Mapping[str, float] = field(default_factory=dict)
+    """The p-value of each alarm that the report may raise, allowing for all of them (`findings_of`)."""
 
     @property
     def results(self) -> tuple[LengthResult, ...]:
@@ -122,6 +126,10 @@ class Study:
     def confidence(self) -> float:
         return self.settings.confidence
 
+    def raises(self, alarm: str) -> bool:
+        """Whether the report raises this alarm."""
+        return is_significant(self.alarms.get(alarm, 1.0), self.confidence)
+
 
 class Finder(Protocol):
     """What computes one finding: every `Finding` is a finder."""
@@ -136,14 +144,23 @@ class Finder(Protocol):
     def caps(self, finding: Any, study: Study) -> Mapping[str, int | None]:
         """What it adds to the cap rules: tokens by rule."""
 
+    def alarms(self, finding: Any, study: Study) -> Mapping[str, float]:
+        """The p-value of each alarm that it may raise."""
 
-def findings_of(study: Study, finders: Sequence[Finder]) -> tuple[dict[str, object], dict[str, int | None]]:
-    """Every finding by its key, and the cap rules that they add."""
-    findings: dict[str, object] = {}
-    caps: dict[str, int | None] = {}
-    for finder in finders:
-        finding = finder.find(study)
-        if finding is not None:
-            findings[finder.key] = finding
-            caps.update(finder.caps(finding, study))
-    return findings, caps
+    def raised(self, finding: Any, study: Study) -> Any:
+        """The finding with those alarms alone that the report raises."""
+
+
+def findings_of(
+    study: Study, finders: Sequence[Finder], beside: Mapping[str, float]
+) -> tuple[Study, dict[str, object], dict[str, int | None]]:
+    """The study with the alarms of its report, every finding by its key, and the cap rules that they add.
+
+    An unremarkable run raises any alarm at all no more often than the confidence allows: the p-values of findings, and
+    of what is said `beside` them, are corrected for all of them (Holm), here and nowhere else.
+    """
+    found = [(finder, finding) for finder in finders if (finding := finder.find(study)) is not None]
+    tests = dict(beside) | {name: p for finder, finding in found for name, p in finder.alarms(finding, study).items()}
+    study = replace(study, alarms=dict(zip(tests, holm(tuple(tests.values())), strict=True)))
+    caps = {rule: tokens for finder, finding in found for rule, tokens in finder.caps(finding, study).items()}
+    return study, {finder.key: finder.raised(finding, study) for finder, finding in found}, caps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from contextcliff.analysis.shape import FEWEST_LENGTHS, FEWEST_SCORES
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, measured
 from contextcliff.records.amounts import QUANTITIES
@@ -79,7 +80,13 @@ def _details(report: Report) -> Iterator[tuple[str, Shown]]:
     if cap.quantity == "healthy":
         yield "Tested", healthy_round()
     if cap.shape is not None:
-        yield "Shape", _shape(cap, cap.shape, n_lengths=sum(a_bin.mean is not None for a_bin in bins))
+        yield "Shape", _shape(cap, cap.shape)
+    elif cap.evidence is not None:
+        yield "Shape", Note(
+            "not named: that takes {lengths} lengths with {samples} scored samples each, and for a cliff a fall that"
+            " the tests show", lengths=FEWEST_LENGTHS, samples=FEWEST_SCORES,
+        )  # fmt: skip
+    if cap.evidence is not None:
         yield "Evidence", _evidence(cap)
     yield "Threshold", phrases.threshold_name(cap)
     if len(cap.limits) > 1:
@@ -123,41 +130,32 @@ def healthy_round() -> Note:
 
 
 _SHAPES: Mapping[ShapeName, Note] = {
-    "flat": Note("flat - "),
-    "slope": Note("slope - "),
-    "cliff": Note("cliff - "),
-    "below": Note("below - "),
-    "rising": Note("rising - "),
+    "flat": Note("flat - {curve}, the {what} does not change with length, and is at the threshold or above{but}"),
+    "slope": Note(
+        "slope - {curve}, the {what} falls with length, over several steps or without reaching the threshold"
+    ),
+    "cliff": Note("cliff - {curve}, the {what} falls through the threshold in one step{where}"),
+    "below": Note("below - {curve}, the {what} is under the threshold at every tested length"),
+    "rising": Note("rising - {curve}, the {what} goes up with length"),
 }
 
 
-def _shape(cap: SafeCap, shape: ShapeName, *, n_lengths: int) -> Note:
-    what = QUANTITIES[cap.quantity]
-    if n_lengths == 1 and shape in ("flat", "below"):
-        text = Note("the {what} of the only tested length is at the threshold or above", what=what)
-        if shape == "below":
-            text = Note("the {what} of the only tested length is under the threshold", what=what)
-        return Note("{shape}{text}", shape=_SHAPES[shape], text=text)
-    texts: Mapping[ShapeName, Note] = {
-        "flat": Note("the {what} does not change with length, and is at the threshold or above", what=what),
-        "slope": Note("the {what} falls with length, over several steps or without reaching the threshold", what=what),
-        "cliff": Note("the {what} falls through the threshold in one step", what=what),
-        "below": Note("the {what} is under the threshold at every tested length", what=what),
-        "rising": Note("the {what} goes up with length", what=what),
-    }
+def _shape(cap: SafeCap, shape: ShapeName) -> Note:
     step, dip = cap.shape_step, cap.dip_tokens
-    where = Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else ""
-    but = "" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip)
-    return Note("{shape}by the curve that fits best (no test), {text}{where}{but}", shape=_SHAPES[shape],
-                text=texts[shape], where=where, but=but)  # fmt: skip
+    said: dict[str, object] = {
+        "curve": Note("by the curve that fits best (no test)"), "what": QUANTITIES[cap.quantity],
+        "where": Note(", between {low:,} and {high:,} tokens", low=step[0], high=step[1]) if step else "",
+        "but": "" if dip is None else Note(", but for a dip at {tokens:,} tokens", tokens=dip),
+    }  # fmt: skip
+    return Note(_SHAPES[shape].template, **said)
 
 
 def _evidence(cap: SafeCap) -> Note:
     if cap.evidence != "settled":
         n = cap.settling_samples
         likely = "" if n is None else Note("; about {n:,} samples at the length that stopped them are likely to", n=n)
-        return Note("unsettled - the tests do not show this shape{likely}", likely=likely)
-    if cap.shape == "below":
+        return Note("unsettled - the tests do not show how the score runs over length{likely}", likely=likely)
+    if cap.verdict == "insufficient_evidence":
         return Note("settled - every tested length is shown to be below the threshold")
     if cap.censored or cap.ci_high is None:
         return Note("settled - every tested length is shown to clear the threshold")

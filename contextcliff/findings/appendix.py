@@ -184,7 +184,7 @@ def _intervals(report: Report) -> str:
 _RULES = {
     # Also the rules of findings that a run need not have: every report lists them.
     "walk_up": "the last length, from the shortest up, that was shown to clear the threshold",
-    "blueprint": "the first length where the spread doubles, the mean falls by over 30% or failures spike",
+    "blueprint": "the first length where the spread doubles, the mean falls by over 30% or failures spike; no test",
     "absolute": "the last length before the first mean under the threshold as a score (of a relative one, its share of"
     " the baseline's mean); no test",
     "relative": "the last length before the first mean under a fixed share of the shortest length's, the"

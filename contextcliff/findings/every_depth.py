@@ -12,6 +12,7 @@ from contextcliff.analysis.analyse import sequence_of
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import LengthResult, items_of
 from contextcliff.analysis.study import Study
+from contextcliff.analysis.walk import SearchThreshold, Threshold
 from contextcliff.findings import phrases
 from contextcliff.findings.finding import Block, Finding, Table, Text, columns_of
 from contextcliff.records.amounts import THIRDS_OF_DEPTH, span
@@ -20,6 +21,7 @@ from contextcliff.records.report import Report
 from contextcliff.records.search_record import CLAIMS, THIRDS, Search, ThirdName, depth_thirds
 from contextcliff.statistics.confidence_sequence import sequential_bounds
 from contextcliff.statistics.descriptive import mean_of
+from contextcliff.statistics.ranks import p_of
 
 Shown = Literal["above", "below", "open"]
 
@@ -37,6 +39,8 @@ class ThirdOfLength:
     mean: float | None
     shown: Shown
     """`above` the threshold, `below` it, or `open`: neither."""
+    p_below: float = 1.0
+    """The p-value of "it is not below", where it is shown to be."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,17 +63,23 @@ class EveryDepth:
     reason: Note | None
     """Why this is not the safe cap; None where it is, or where there is no safe cap."""
     lengths: tuple[LengthByThird, ...]
+    is_alarm: bool = False
+    """Whether the report raises the alarm that a third is below at a length up to the safe cap."""
 
 
 def _baseline_lengths(study: Study) -> int:
     return len(study.threshold.relative.members) if study.threshold and study.threshold.relative else 0
 
 
-def _third(group: Group, name: ThirdName, depths: frozenset[float], shown: Shown) -> ThirdOfLength:
+def _third(group: Group, name: ThirdName, depths: frozenset[float], found: tuple[bool, float]) -> ThirdOfLength:
     items = items_of(item for item in group.samples if item.sample.depth in depths)
     scores = [item.score for item in items if item.score is not None]
     mean = mean_of(scores) if scores else None
-    return ThirdOfLength(name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean, shown=shown)
+    above, p_below = found
+    return ThirdOfLength(
+        name=name, low=min(depths), high=max(depths), n_samples=len(scores), mean=mean, p_below=p_below,
+        shown="above" if above else "below" if p_below < 1.0 else "open",
+    )  # fmt: skip
 
 
 def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
@@ -95,38 +105,48 @@ def _reason(result: LengthResult, length: LengthByThird, study: Study) -> Note:
     )  # fmt: skip
 
 
-def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> list[tuple[Shown, ...]]:
-    """What each third shows at each length; `open` at a length that has no sample of it."""
+_Found = list[tuple[tuple[bool, float], ...]]
+"""At each length of each third whether it is above, and the p-value of "it is not below"."""
+
+
+def _by_fixed_test(study: Study, thirds: Sequence[frozenset[float]]) -> _Found:
+    """`open` at a length that has no sample of a third."""
     settings, baseline = study.settings, _baseline_lengths(study)
-    strict = replace(settings, confidence=1.0 - (1.0 - settings.confidence) / CLAIMS)
+    strict = 1.0 - (1.0 - study.confidence) / CLAIMS
     per_third = []
     for depths in thirds:
         own = (replace(g, samples=tuple(i for i in g.samples if i.sample.depth in depths)) for g in study.groups)
         full = [group for group in own if group.samples]
         sequence, threshold = sequence_of(full, settings, relative=study.relative)
-        stricter, strict_threshold = sequence_of(full, strict, relative=study.relative)
-        shown: dict[int, Shown] = {}
-        for place, (result, by_strict) in enumerate(zip(sequence.results, stricter.results, strict=True)):
-            is_above = place < baseline or threshold.is_shown_above(result)
-            is_below = strict_threshold.is_shown_below(by_strict)
-            shown[result.bin.asked_tokens] = "above" if is_above else "below" if is_below else "open"
-        per_third.append([shown.get(group.asked_tokens, "open") for group in study.groups])
+        shown: dict[int, tuple[bool, float]] = {}
+        for place, result in enumerate(sequence.results):
+
+            def is_below(at: float, result: LengthResult = result, threshold: Threshold = threshold) -> bool:
+                assert not isinstance(threshold, SearchThreshold)  # these samples are of a fixed number
+                return replace(threshold, confidence=at).is_shown_below(result)
+
+            above = place < baseline or threshold.is_shown_above(result)
+            shown[result.bin.asked_tokens] = above, 1.0 if above else p_of(is_below, strict)
+        per_third.append([shown.get(group.asked_tokens, (False, 1.0)) for group in study.groups])
     return list(zip(*per_third, strict=True))
 
 
-def _by_search(study: Study, search: Search, thirds: Sequence[frozenset[float]]) -> list[tuple[Shown, ...]]:
-    """What bets on the samples of each third show; they hold though a length was asked until it was decided."""
+def _by_search(study: Study, search: Search, thirds: Sequence[frozenset[float]]) -> _Found:
+    """By bets on the samples of each third; they hold though a length was asked until it was decided."""
 
-    def shown(group: Group, depths: frozenset[float]) -> Shown:
+    def shown(group: Group, depths: frozenset[float]) -> tuple[bool, float]:
         tested = search.of(group.asked_tokens)
         scores = [item.score for item in group.samples if item.sample.depth in depths]
         if tested is None or not scores:
-            return "open"
+            return False, 1.0
+        threshold, alpha = study.settings.threshold, tested.alpha
         if_wrong, if_right = ([missing if x is None else x for x in scores] for missing in (0.0, 1.0))
-        threshold, below_at = study.settings.threshold, CLAIMS / (1.0 - study.confidence)
-        if sequential_bounds(if_wrong, alpha=tested.alpha)[0] >= threshold:
-            return "above"
-        return "below" if sequential_bounds(if_right, alpha=tested.alpha, below_at=below_at)[1] < threshold else "open"
+
+        def is_below(at: float) -> bool:
+            return sequential_bounds(if_right, alpha=alpha, below_at=1.0 / (1.0 - at))[1] < threshold
+
+        above = sequential_bounds(if_wrong, alpha=alpha)[0] >= threshold
+        return above, 1.0 if above else p_of(is_below, 1.0 - (1.0 - study.confidence) / CLAIMS)
 
     return [tuple(shown(group, depths) for depths in thirds) for group in study.groups]
 
@@ -169,11 +189,18 @@ class EveryDepthFinding(Finding[EveryDepth]):
     def caps(self, finding: EveryDepth, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"any_depth": finding.tokens}
 
+    def alarms(self, finding: EveryDepth, study: Study) -> Mapping[str, float]:
+        cap = study.safe_cap.tokens or 0
+        safe = {a_bin.asked_tokens for a_bin in study.bins if a_bin.clears_up_to <= cap}
+        thirds = [third.p_below for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
+        return {self.key: min(1.0, len(thirds) * min(thirds))} if thirds else {}
+
+    def raised(self, finding: EveryDepth, study: Study) -> EveryDepth:
+        return replace(finding, is_alarm=study.raises(self.key))
+
     def look(self, report: Report) -> tuple[Text, ...]:
-        finding, cap = self.of(report), report.analysis.safe_cap.tokens or 0
-        safe = {b.asked_tokens for b in report.analysis.lengths if b.clears_up_to <= cap}
-        thirds = [third for each in finding.lengths if each.context_tokens in safe for third in each.thirds]
-        if finding.reason is None or not any(third.shown == "below" for third in thirds):
+        finding = self.of(report)
+        if finding.reason is None or not finding.is_alarm:
             return ()
         return (Text(label=self.title, text=_in_short(finding.tokens, finding.reason), mood="doubtful"),)
 

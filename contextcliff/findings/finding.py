@@ -159,6 +159,14 @@ class Finding(Generic[T]):
         """What the finding adds to the cap rules: tokens by rule."""
         return {}
 
+    def alarms(self, finding: T, study: Study) -> Mapping[str, float]:  # noqa: ARG002
+        """The p-value of each alarm that the finding may raise, by its name; 1 of one that was tested in vain."""
+        return {}
+
+    def raised(self, finding: T, study: Study) -> T:  # noqa: ARG002
+        """The finding with those alarms alone that the report raises (`Study.raises`)."""
+        return finding
+
     def of(self, report: Report) -> T:
         """The finding in a report. Raises `ValueError` where it has none: `findings_of` leaves it out there."""
         found = None if self.record is None else report.analysis.finding(self.record)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.analysis.lengths import LengthResult
+from contextcliff.analysis.shape import shape_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
 from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Shown, Text, measured
@@ -102,10 +103,14 @@ def half_life(
 
 
 def half_life_of(study: Study) -> HalfLife:
-    """The half-life of a run, with the spread of samples that share a text allowed for. A cliff has none. Of a search
-    without the lengths between two of the ladder: it asks there because the scores fell."""
-    if study.safe_cap.verdict == "cliff" and study.safe_cap.shape_step is not None:
-        low, high = study.safe_cap.shape_step
+    """The half-life of a run, with the spread of samples that share a text allowed for. A cliff has none.
+
+    Of a search without the lengths between two of the ladder: it asks there because the scores fell."""
+    shape = None
+    if study.safe_cap.verdict == "cliff" and study.sequence is not None and study.threshold is not None:
+        shape = shape_of(study.sequence.results, study.threshold)
+    if shape is not None and shape.step is not None:
+        low, high = shape.step
         return _none(Note("the score falls in one step, between {low:,} and {high:,} tokens: that is a cliff, and no"
                           " decay", low=low, high=high))  # fmt: skip
     dispersion = pooled_design_effect(result.evidence.clusters for result in study.ladder)

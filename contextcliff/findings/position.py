@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from contextcliff.analysis.bins import Group
@@ -69,6 +69,8 @@ class PositionProfile:
 
     position: PositionPattern
     profile: tuple[DepthPoint, ...] = ()
+    position_up_to_cap: PositionPattern | None = None
+    """The same over the lengths up to the safe cap, `stable` unless the report raises the alarm; None without a cap."""
 
 
 def position_pattern(groups: Sequence[Group], confidence: float) -> PositionPattern:
@@ -145,14 +147,30 @@ class PositionFinding(Finding[PositionProfile]):
     inline = True
 
     def find(self, study: Study) -> PositionProfile | None:
+        cap = study.safe_cap.tokens or 0
+        relied_on = [group for group, a_bin in zip(study.groups, study.bins, strict=True) if a_bin.clears_up_to <= cap]
         return PositionProfile(
             profile=depth_profile(study.groups, study.confidence, binary=study.binary),
             position=position_pattern(study.groups, study.confidence),
+            position_up_to_cap=position_pattern(relied_on, study.confidence) if relied_on else None,
         )
 
+    def alarms(self, finding: PositionProfile, study: Study) -> Mapping[str, float]:  # noqa: ARG002
+        tested = finding.position_up_to_cap
+        return {} if tested is None or tested.p_value is None else {"position": tested.p_value}
+
+    def raised(self, finding: PositionProfile, study: Study) -> PositionProfile:
+        tested = finding.position_up_to_cap
+        if tested is None or tested.pattern is None or study.raises("position"):
+            return finding
+        return replace(finding, position_up_to_cap=replace(tested, pattern="stable"))
+
     def look(self, report: Report) -> tuple[Text, ...]:
-        position = self.of(report).position
-        return () if position.pattern in (None, "stable") else (Text(label=self.title, text=position.reason),)
+        """What holds up to the safe cap: beyond it a model that fails finds late evidence more often, or early one."""
+        found = self.of(report).position_up_to_cap
+        if found is None or found.pattern in (None, "stable"):
+            return ()
+        return (Text(label=self.title, text=Note("up to the safe cap {reason}", reason=found.reason)),)
 
     def show(self, report: Report) -> tuple[Block, ...]:
         finding = self.of(report)

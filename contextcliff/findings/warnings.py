@@ -1,15 +1,10 @@
 """Early warnings: what changes beside the mean score as prompts grow. A warning begins at the shortest length where the
 difference is large and shown; each kind holds at the analysis' confidence over all lengths together (Holm; the canary
-and a search: Bonferroni). Items that share a text are clusters. Scores are compared with the baseline, the shortest
-length or all up to `analysis.baseline_tokens`: a spread by the distances from the median (Mann and Whitney), a share by
-melding, which is Fisher's exact test for independent values of 0 or 1; in a search, which stops by the scores,
-confidence sequences have to lie apart. Latency shows memory that runs out, a cache that spills or a server that swaps:
-the time to the first token by the tokens that the server had to read, against the prefill curve of
-`statistics/prefill_curve.py`. The canary needs that the shorter lengths follow a curve, that all together follow none,
-and that the typical time is `JUMP` times the predicted one at this length and each longer one. The time per token has
-to rise by `RISE` too: else a load that ends after the shortest lengths would look like a cliff; one that lasts to the
-longest does. For the spread each time is divided by what the curve of all lengths predicts for its prompt; with a
-canary there is none."""
+and a search: Bonferroni), and all that a report may warn of together (`analysis.study.findings_of`). Items that share a
+text are clusters. Scores are compared with the baseline, the shortest length or all up to `analysis.baseline_tokens`: a
+spread by the distances from the median (Mann and Whitney), a share by melding, which is Fisher's exact test for
+independent values of 0 or 1; in a search, which stops by the scores, confidence sequences have to lie apart. The
+latency canary is in `analysis/prefill.py`."""
 
 from __future__ import annotations
 
@@ -18,11 +13,13 @@ import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from contextcliff.analysis import limits
-from contextcliff.analysis.bins import Group, is_failure
+from contextcliff.analysis.bins import is_failure
 from contextcliff.analysis.lengths import Item, LengthResult, evidence_of, items_of
+from contextcliff.analysis.prefill import AS_FAST, Times, rechecked, slowdown, times_by_length
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, Heading, Lines, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import milliseconds, percent, score, whole
@@ -32,18 +29,16 @@ from contextcliff.records.report import Report
 from contextcliff.statistics.clusters import Evidence, p_at_most_share
 from contextcliff.statistics.confidence_sequence import confidence_sequence
 from contextcliff.statistics.descriptive import counted, mean_of, standard_deviation
-from contextcliff.statistics.prefill_curve import fitted_curve, follows_a_curve, predicted
-from contextcliff.statistics.ranks import holm, is_significant, p_larger
+from contextcliff.statistics.ranks import holm, is_significant, p_larger, p_of
 
 FACTOR = 2.0
 """A spread or a share has to grow by so much."""
 LEAST_SHARE = 0.1
 LEAST_SPREAD = 0.1
-JUMP = 1.5
-RISE = 1.2
 WarningName = Literal[
     "latency_canary", "latency_spread", "score_spread", "instability", "failure_spike", "unscored_spike"
 ]
+"""`latency_spread` is only in reports of earlier versions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +53,21 @@ class EarlyWarning:
     figures: Mapping[str, float]
     """What it rests on."""
     reason: Note
+    p_value: float = 1.0
+    """Of "at no length", allowing for all of them."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PrefillAtLength:
+    """The time to the first token at one length, over the requests that the server had to read."""
+
+    context_tokens: int
+    """As asked."""
+    n_requests: int
+    ms_per_token: float
+    """Median of the times over the tokens that were read."""
+    spread: float
+    """Distance of the quartiles of that, as a share of the median."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,7 +75,9 @@ class EarlyWarnings:
     """What was shown to change as prompts grow; `prefill` and `latency_slo` are the times behind it."""
 
     warnings: tuple[EarlyWarning, ...]
-    prefill: tuple[limits.PrefillAtLength, ...] = ()
+    not_warned: Note | None = None
+    """That the server was slower from some length on, and why it is no warning; None where it is one, or was not."""
+    prefill: tuple[PrefillAtLength, ...] = ()
     latency_slo: limits.LatencyCap | None = None
 
 
@@ -84,20 +96,21 @@ def score_warnings(study: Study) -> tuple[EarlyWarning, ...]:
     return tuple(each for each in found if each is not None)
 
 
-def _warning(name: WarningName, begins: Bin, reason: Note, **figures: float) -> EarlyWarning:
+def _tested(study: Study) -> Iterator[WarningName]:
+    """What there is something to warn of: where nothing failed at all, failures are no test."""
+    items = [item for result in study.results for item in result.items]
+    yield from (kind for kind, values in _SHARES.items() if any(any(values(item)) for item in items))
+    if not study.binary and study.search is None:
+        yield "score_spread"
+    if len(times_by_length(study.groups)) > 2:
+        yield "latency_canary"
+
+
+def _warning(name: WarningName, begins: Bin | Times, reason: Note, p_value: float, **figures: float) -> EarlyWarning:
     return EarlyWarning(
         name=name, context_tokens=begins.asked_tokens, median_tokens=begins.median_tokens, figures=figures,
-        reason=reason,
+        reason=reason, p_value=p_value,
     )  # fmt: skip
-
-
-def _where_wider(spreads: Sequence[float], distances: Sequence[Sequence[float]], confidence: float) -> int | None:
-    first, *longer = distances
-    corrected = holm([p_larger(each, first) for each in longer])
-    for place, p_value in enumerate(corrected, start=1):
-        if spreads[place] >= max(LEAST_SPREAD, FACTOR * spreads[0]) and is_significant(p_value, confidence):
-            return place
-    return None
 
 
 def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confidence: float) -> EarlyWarning | None:
@@ -105,17 +118,17 @@ def _wider_scores(baseline: LengthResult, longer: Sequence[LengthResult], confid
     known = [(each, std) for each in longer if (std := standard_deviation(each.scores)) is not None]
     if base_std is None or not known:
         return None
-    every = [(baseline, base_std), *known]
-    place = _where_wider([std for _, std in every], [_from_median(each) for each, _ in every], confidence)
-    if place is None:
-        return None
-    begins, std = every[place]
-    reason = Note(
-        "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f} up to"
-        " {baseline_tokens:,}",
-        tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.median_tokens,
-    )  # fmt: skip
-    return _warning("score_spread", begins.bin, reason, std=std, baseline_std=base_std)
+    p_values = holm([p_larger(_from_median(each), _from_median(baseline)) for each, _ in known])
+    for (begins, std), p_value in zip(known, p_values, strict=True):
+        if std < max(LEAST_SPREAD, FACTOR * base_std) or not is_significant(p_value, confidence):
+            continue
+        reason = Note(
+            "at {tokens:,} tokens scores vary more: their standard deviation is {std:.2f}, against {baseline_std:.2f}"
+            " up to {baseline_tokens:,}",
+            tokens=begins.bin.median_tokens, std=std, baseline_std=base_std, baseline_tokens=baseline.bin.median_tokens,
+        )  # fmt: skip
+        return _warning("score_spread", begins.bin, reason, min(p_values), std=std, baseline_std=base_std)
+    return None
 
 
 def _from_median(length: LengthResult) -> list[float]:
@@ -142,12 +155,13 @@ def _rising_share(
     known = [(each, evidence) for each in longer if (evidence := _evidence(each, kind)) is not None]
     if base is None or not known:
         return None
-    shown = _shown_larger(base, [evidence for _, evidence in known], study)
+    p_values = _p_larger_shares(base, [evidence for _, evidence in known], study)
     base_share = mean_of(base.scores)
-    for (each, evidence), is_shown in zip(known, shown, strict=True):
+    for (each, evidence), p_value in zip(known, p_values, strict=True):
         share = mean_of(evidence.scores)
         # Rounded, since 0.15 - 0.05 is a little less than 0.1 in binary.
-        if not is_shown or share <= FACTOR * base_share or round(share - base_share, 9) < LEAST_SHARE:
+        is_large = share > FACTOR * base_share and round(share - base_share, 9) >= LEAST_SHARE
+        if not (is_large and is_significant(p_value, study.confidence)):
             continue
         figures = {"share": percent(share), "n": len(evidence.scores)}
         rises = {
@@ -161,7 +175,7 @@ def _rising_share(
             tokens=each.bin.median_tokens, rises=rises[kind], most_often=_most_often(kind, each),
             baseline_share=percent(base_share), baseline_n=len(base.scores), baseline_tokens=baseline.bin.median_tokens,
         )  # fmt: skip
-        return _warning(kind, each.bin, reason, share=share, baseline_share=base_share)
+        return _warning(kind, each.bin, reason, min(p_values), share=share, baseline_share=base_share)
     return None
 
 
@@ -172,19 +186,21 @@ def _evidence(length: LengthResult, kind: WarningName) -> Evidence | None:
     return evidence_of(pieces, binary=all(piece.score in (0.0, 1.0) for piece in pieces)) if pieces else None
 
 
-def _shown_larger(base: Evidence, compared: Sequence[Evidence], study: Study) -> list[bool]:
-    """At which lengths the share is shown to be larger than the baseline's, over all of them together."""
+def _p_larger_shares(base: Evidence, compared: Sequence[Evidence], study: Study) -> Sequence[float]:
+    """Of each length the p-value of "its share is no larger than the baseline's", allowing for all of them."""
     if study.search is not None:
-        confidence = 1.0 - (1.0 - study.confidence) / len(compared)
-        pieces = (tuple(c.total / c.scored for c in each.clusters) or each.scores for each in (base, *compared))
-        (_, most), *longer = (confidence_sequence(piece, confidence) for piece in pieces)
-        return [least > most for least, _ in longer]
-    p_values = [
+        first, *longer = (tuple(c.total / c.scored for c in each.clusters) or each.scores for each in (base, *compared))
+
+        def is_shown(pieces: Sequence[float], confidence: float) -> bool:
+            strict = 1.0 - (1.0 - confidence) / len(compared)
+            return confidence_sequence(pieces, strict)[0] > confidence_sequence(first, strict)[1]
+
+        return [p_of(partial(is_shown, pieces), study.confidence) for pieces in longer]
+    return holm([
         # Clustered values of which all or none are 1 have no difference to test.
         1.0 if math.fsum(each.scores) == 0.0 else p_at_most_share(each, base, 1.0, study.confidence)
         for each in compared
-    ]
-    return [is_significant(p_value, study.confidence) for p_value in holm(p_values)]
+    ])  # fmt: skip
 
 
 def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
@@ -197,61 +213,37 @@ def _most_often(kind: WarningName, length: LengthResult) -> Note | str:
     return Note(", most often by {tag} ({n:,})", tag=tag, n=n) if tag else ""
 
 
-def latency_warnings(groups: Sequence[Group], bins: Sequence[Bin], confidence: float) -> tuple[EarlyWarning, ...]:
-    """The canary, or else the growing spread, as far as they are shown at `confidence`."""
-    times = limits.times_by_length(groups, bins)
-    found = (_canary(times, confidence) or _wider_times(times, confidence)) if len(times) > 1 else None
-    return () if found is None else (found,)
-
-
-def _canary(times: Sequence[limits.Times], confidence: float) -> EarlyWarning | None:
-    each_length = 1.0 - (1.0 - confidence) / len(times)
-    rates = [each.rate(each_length) for each in times]
-    if follows_a_curve(rates):
-        return None
-    for place in range(1, len(times)):
-        shorter, rate, begins = rates[:place], rates[place], times[place]
-        rises = rate.typical.value >= RISE * shorter[-1].typical.value
-        jumps = rises and all(each.typical.value >= JUMP * predicted(shorter, each) for each in rates[place:])
-        if not jumps or not follows_a_curve(shorter):
-            continue
-        ttft_ms = rate.typical.value * begins.computed
-        predicted_ms = predicted(shorter, rate) * begins.computed
-        ratio = ttft_ms / predicted_ms
-        reason = Note(
-            "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long as the time to read the prompt"
-            " predicts ({n:requests}): memory or cache may be short, whatever the score; another load on the server at"
-            " that time looks the same",
-            tokens=begins.length.median_tokens, ratio=ratio, n=len(begins.rates),
-        )  # fmt: skip
-        figures = {"ttft_ms": ttft_ms, "predicted_ms": predicted_ms, "ratio": ratio}
-        return _warning("latency_canary", begins.length, reason, **figures)
-    return None
-
-
-def _wider_times(times: Sequence[limits.Times], confidence: float) -> EarlyWarning | None:
-    curve = fitted_curve([each.rate(0.0) for each in times])
-    ratios = [each.against(curve) for each in times]
-    spreads = [limits.spread_of(each) for each in ratios]
-    medians = [statistics.median(each) for each in ratios]
-    # As the logarithm of a ratio: half and twice the median are equally far from it.
-    distances = [[abs(math.log(r / median)) for r in each] for each, median in zip(ratios, medians, strict=True)]
-    place = _where_wider(spreads, distances, confidence)
-    if place is None:
-        return None
-    first, begins = times[0].length, times[place].length
-    reason = Note(
-        "at {tokens:,} tokens the time to the first token is unsteady: its quartiles are {spread} of the median apart"
-        " ({n:requests}), against {baseline_spread} at {baseline_tokens:,}",
-        tokens=begins.median_tokens, spread=percent(spreads[place]), n=len(ratios[place]),
-        baseline_spread=percent(spreads[0]), baseline_tokens=first.median_tokens,
+def latency_warning(study: Study) -> tuple[EarlyWarning | None, Note | None]:
+    """The canary, or why there is none though the server was slower from some length on."""
+    times = times_by_length(study.groups)
+    found = slowdown(times, study.confidence)
+    if found is None:
+        return None, None
+    again, begins = rechecked(times[0], study.controls), found.begins
+    slower = Note(
+        "from {tokens:,} tokens on the first token takes {ratio:.1f} times as long for each token of the prompt"
+        " ({n:requests})", tokens=begins.median_tokens, ratio=found.ratio, n=len(begins.rates),
     )  # fmt: skip
-    return _warning("latency_spread", begins, reason, spread=spreads[place], baseline_spread=spreads[0])
+    told: dict[str, object] = {"slower": slower, "shortest": times[0].median_tokens, "again": again}
+    if again is None:
+        return None, Note(
+            "{slower}. That is no warning, since another load on the server looks the same, and no new texts of"
+            " {shortest:,} tokens were answered at the end", **told,
+        )  # fmt: skip
+    if again > AS_FAST:
+        return None, Note(
+            "{slower}. That is no warning: new texts of {shortest:,} tokens, asked at the end, took {again:.1f} times"
+            " as long as at first, as by another load on the server", **told,
+        )  # fmt: skip
+    reason = Note(
+        "{slower}, while new texts of {shortest:,} tokens were as fast at the end as at first: memory or cache may be"
+        " short, whatever the score", **told,
+    )  # fmt: skip
+    return _warning("latency_canary", begins, reason, found.p_value, ratio=found.ratio, recheck_ratio=again), None
 
 
-_TITLES: Mapping[WarningName, str] = {
+_TITLES: Mapping[str, str] = {
     "latency_canary": "Latency canary",
-    "latency_spread": "Latency spread",
     "score_spread": "Score spread",
     "instability": "Instability",
     "failure_spike": "Failure spike",
@@ -260,7 +252,7 @@ _TITLES: Mapping[WarningName, str] = {
 
 
 def _line(warning: EarlyWarning) -> Text:
-    return Text(label=_TITLES[warning.name], text=warning.reason, mood="doubtful")
+    return Text(label=_TITLES.get(warning.name, warning.name), text=warning.reason, mood="doubtful")
 
 
 def _show_cap(cap: limits.LatencyCap, confidence: str) -> tuple[Block, ...]:
@@ -276,19 +268,15 @@ def _show_cap(cap: limits.LatencyCap, confidence: str) -> tuple[Block, ...]:
     return (Heading(text="Limit on latency"), Text(text=meaning), Table(columns=table))
 
 
-_READ = (
-    "Of requests whose prompt the server had to read. Predicted: the time to the first token by the curve of the"
-    " shorter lengths. Spread: the distance of the quartiles over the median."
-)
-
-
-def _show_prefill(rows: Sequence[limits.PrefillAtLength]) -> tuple[Block, ...]:
+def _show_prefill(rows: Sequence[PrefillAtLength]) -> tuple[Block, ...]:
     table = columns(
         rows, ("asked", lambda row: whole(row.context_tokens)), ("n", lambda row: whole(row.n_requests)),
-        ("predicted", lambda row: milliseconds(row.predicted_ms)),
         ("ms per token", lambda row: f"{row.ms_per_token:.3g}"), ("spread", lambda row: percent(row.spread)),
     )  # fmt: skip
-    return (Heading(text="Time to read the prompt"), Text(text=_READ), Table(columns=table))
+    read = (
+        "The time to the first token for each token that was read. Spread: distance of the quartiles over the median."
+    )
+    return (Heading(text="Time to read the prompt"), Text(text=read), Table(columns=table))
 
 
 class WarningsFinding(Finding[EarlyWarnings]):
@@ -304,14 +292,26 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def find(self, study: Study) -> EarlyWarnings | None:
         if not study.groups:
             return None
+        canary, not_warned = latency_warning(study)
+        prefill = (
+            PrefillAtLength(context_tokens=each.asked_tokens, n_requests=len(each.rates), ms_per_token=each.rate,
+                            spread=each.spread)
+            for each in times_by_length(study.groups)
+        )  # fmt: skip
         return EarlyWarnings(
-            warnings=(*latency_warnings(study.groups, study.bins, study.confidence), *score_warnings(study)),
-            prefill=limits.prefill_by_length(study.groups, study.bins),
-            latency_slo=limits.latency_cap(study),
-        )
+            warnings=(*([canary] if canary else []), *score_warnings(study)), not_warned=not_warned,
+            prefill=tuple(prefill), latency_slo=limits.latency_cap(study),
+        )  # fmt: skip
 
     def caps(self, finding: EarlyWarnings, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {} if finding.latency_slo is None else {"latency": finding.latency_slo.tokens}
+
+    def alarms(self, finding: EarlyWarnings, study: Study) -> Mapping[str, float]:
+        tested: dict[str, float] = dict.fromkeys(_tested(study), 1.0)
+        return tested | {each.name: each.p_value for each in finding.warnings}
+
+    def raised(self, finding: EarlyWarnings, study: Study) -> EarlyWarnings:
+        return replace(finding, warnings=tuple(each for each in finding.warnings if study.raises(each.name)))
 
     def look(self, report: Report) -> tuple[Text, ...]:
         """What begins below the safe cap: beyond it nobody relies on the length anyway."""
@@ -323,8 +323,13 @@ class WarningsFinding(Finding[EarlyWarnings]):
         confidence = percent(report.analysis.safe_cap.confidence)
         blocks: list[Block] = []
         if finding.warnings:
-            shown = f"Each is shown at {confidence} confidence against the shortest length, over all lengths together."
+            shown = (
+                f"Shown at {confidence} confidence against the shortest length, over all lengths and all that this"
+                " report may warn of."
+            )
             blocks = [Text(text=shown), Lines(lines=tuple(map(_line, finding.warnings)))]
+        if finding.not_warned is not None:
+            blocks.append(Text(text=finding.not_warned))
         if len(finding.prefill) > 1:
             blocks += _show_prefill(finding.prefill)
         if finding.latency_slo is not None:
@@ -341,7 +346,6 @@ class WarningsFinding(Finding[EarlyWarnings]):
         for length in finding.prefill:
             step = length.context_tokens
             yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=step)
-            yield Measurement(key="by_length/ttft_ms_predicted", value=length.predicted_ms, step=step)
             yield Measurement(key="by_length/ttft_spread", value=length.spread, step=step)
         if finding.latency_slo is not None:
             for within in finding.latency_slo.lengths:

@@ -123,13 +123,6 @@ def cap_in_short(tokens: int | None, outcome: Outcome, *, at_least: bool) -> str
     return f"at least {tokens:,}" if at_least else f"{tokens:,}"
 
 
-def outcome_of(tokens: int | None, shape: object, evidence: object) -> Outcome:
-    """The outcome that a cap of an earlier version stands for."""
-    if tokens is not None:
-        return "safe"
-    return "below" if (shape, evidence) == ("below", "settled") else "undecided"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limit:
     """How long a prompt can be by one limit: `quality` (the model's answers), `memory` or `latency`.
@@ -162,11 +155,12 @@ class SafeCap:
     Its tokens are those of the user's own prompts, without what the server adds: of each length the median prompt, of
     documents the shortest of the last bin that clears and the longest of the first that is below.
 
-    `shape` says how the scores run over length, and `evidence` whether the test shows that; both are None where nothing
-    was scored. `verdict` is what both come to: `cliff`, `slope`, `flat` or `insufficient_evidence`. `censored` means
-    that no fall was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the threshold:
-    at or above the cap, and below the shortest length shown to be under the threshold (None where
-    no length was)."""
+    `evidence` says whether the tests show how the scores run over length, None where nothing was scored. `verdict` is
+    `flat` where every length clears, `cliff` or `slope` (which of them by the curve that fits best) where a fall is
+    shown, else `insufficient_evidence`. `shape` names the curve where lengths and samples are enough for that.
+    `censored` means that no fall was found up to the longest test. `ci_low`–`ci_high` is where the score crosses the
+    threshold: at or above the cap, and below the shortest length shown to be under the threshold (None where no length
+    was)."""
 
     tokens: int | None
     outcome: Outcome
@@ -197,8 +191,9 @@ class SafeCap:
     """What was tested: the `score` of each sample, or whether each round of writing is `healthy`. Of the latter are
     threshold, crossing, verdict and reason; the bins' means are scores all the same."""
     shape: ShapeName | None = None
-    """By likelihood. `flat`: no change, at the threshold or above. `cliff`: a fall through the threshold in one step
-    between neighbouring lengths. `slope`: another fall. `below`: under the threshold at every length. `rising`."""
+    """By likelihood, from six lengths with twenty scores each on; else None. `flat`: no change, at the threshold or
+    above. `cliff`: a shown fall through it in one step between neighbouring lengths. `slope`: another fall. `below`:
+    under the threshold at every length. `rising`."""
     shape_step: tuple[int, int] | None = None
     """Of a cliff the two lengths (median prompts) between which it falls."""
     dip_tokens: int | None = None
@@ -248,6 +243,8 @@ class Analysis:
     notes: tuple[Note, ...]
     """What a reader has to know to read the numbers right."""
     findings: Mapping[str, object] = field(default_factory=dict)
+    alarms: Mapping[str, float] = field(default_factory=dict)
+    """The p-value of each alarm that was tested, after Holm's correction for all of them."""
 
     @property
     def lengths(self) -> tuple[Bin, ...]:

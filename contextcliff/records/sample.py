@@ -105,6 +105,10 @@ class Reference:
     """A right answer in the form that is asked for; empty: any of `Sample.answers`."""
 
 
+RECHECK = "recheck"
+"""The control that asks a new text of the shortest length at the end of a run, for its time alone."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
     """One question at one place and length: everything but the model that will answer it.

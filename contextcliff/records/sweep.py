@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from contextcliff.records.analysis import Bin, LimitName, Outcome, cap_in_short, outcome_of
+from contextcliff.records.analysis import Bin, LimitName, Outcome, cap_in_short
 
 JobState = Literal["running", "done", "partial", "failed"]
 
@@ -82,9 +82,8 @@ class SweepRow:
 
     @property
     def in_short(self) -> str:
-        """The cap in a cell of a table; of an earlier version by its shape."""
-        outcome = self.outcome or outcome_of(self.cap_tokens, self.shape, self.evidence)
-        return cap_in_short(self.cap_tokens, outcome, at_least=self.censored)
+        """The cap in a cell of a table."""
+        return cap_in_short(self.cap_tokens, self.outcome or "undecided", at_least=self.censored)
 
 
 _row = TypeAdapter(SweepRow)

@@ -9,6 +9,7 @@ from pathlib import Path
 from contextcliff.analysis.task_means import RULER_THRESHOLD, TaskMeans, task_means
 from contextcliff.errors import WITHOUT_WEIGHTS, in_short
 from contextcliff.findings.finding import Column, columns_of
+from contextcliff.findings.phrases import MISSING
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting import figures
@@ -247,7 +248,7 @@ def _columns(rows: Sequence[SweepRow]) -> list[Column]:
         "options": [" ".join(_in_short(row.differing)) for row in order],
         "safe cap": [cap_words(row) for row in order],
         "change": [change_words(row, rows) for row in order],
-        "shape": [row.shape or row.verdict.replace("_", " ") for row in order],
+        "shape": [row.shape or MISSING for row in order],
         "evidence": [row.evidence for row in order],
     }
     return [

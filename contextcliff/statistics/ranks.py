@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, combinations
 
@@ -109,6 +109,18 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
 def is_significant(p_value: float, confidence: float) -> bool:
     """Whether a p-value is at most 1 − `confidence`; every test of this package is decided here."""
     return bool(p_value <= 1.0 - confidence + SLACK)
+
+
+def p_of(is_shown: Callable[[float], bool], confidence: float) -> float:
+    """The p-value of a claim that is only decided, at any confidence: the least error at which it is shown, to a
+    hundredth of itself; 1 where `confidence` does not show it."""
+    low, high = math.log(1e-12), math.log(1.0 - confidence)
+    if not is_shown(confidence):
+        return 1.0
+    while high - low > 0.01:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if is_shown(1.0 - math.exp(middle)) else (middle, high)
+    return math.exp(high)
 
 
 def are_significant(p_values: _Array, confidence: float) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Early warnings: spread, instability, failures, and times to the first token against what prefill predicts."""
+"""Early warnings: spread, instability, failures, and times to the first token against the shorter lengths."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from contextcliff.analysis.bins import Group
-from contextcliff.analysis.limits import prefill_by_length
-from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings, latency_warnings
+from contextcliff.analysis.bins import group
+from contextcliff.analysis.prefill import slowdown, times_by_length
+from contextcliff.findings.warnings import EarlyWarning, EarlyWarnings
 from contextcliff.records.generation import ScoredSample
 from tests.make import (
     LENGTHS,
     Server,
     analysed,
     asked_of,
-    bins_of,
     curve,
     finding,
     fractional,
+    known,
     repeated,
     scored_sample,
     texts,
@@ -94,19 +94,57 @@ def test_samples_of_one_text_are_no_independent_failures() -> None:
 RNG = np.random.default_rng
 
 
-def begins(groups: tuple[Group, ...]) -> dict[str, int]:
-    return {each.name: each.context_tokens for each in latency_warnings(groups, bins_of(groups), 0.95)}
+def asked(server: Server, *, seed: int = 1, n: int = 20) -> list[ScoredSample]:
+    return [item for group in asked_of(server, n=n, rng=RNG(seed)) for item in group.samples]
+
+
+def new_texts(factor: float, *, n: int = 4) -> list[ScoredSample]:
+    """New texts of the shortest length, asked at the end."""
+    times = Server(factors={500: factor}).times(500, n, RNG(2))
+    made = (scored_sample(500, 1.0, ttft_ms=time, latency_ms=time + 250.0) for time in times)
+    return [replace(item, sample=replace(item.sample, control="recheck")) for item in made]
+
+
+def slower(samples: Sequence[ScoredSample]) -> int | None:
+    """The length from which on the server is slower."""
+    groups = group(samples, designed_lengths=True, bins=1)
+    found = slowdown(times_by_length(groups), 0.95)
+    return None if found is None else found.begins.asked_tokens
+
+
+SLOW = asked(Server(factors={4_000: 3.0, 8_000: 3.0}))
 
 
 def test_a_resource_cliff_is_marked_where_it_begins_though_every_answer_is_right() -> None:
-    server = Server(factors={4_000: 3.0, 8_000: 3.0})
-    samples = [item for group in asked_of(server, n=20, rng=RNG(1)) for item in group.samples]
-    analysis = analysed(samples)
+    analysis = analysed(SLOW, controls=new_texts(1.0))
     (warning,) = finding(analysis, EarlyWarnings).warnings
-    assert analysis.safe_cap.tokens == 8_000
+    assert (analysis.safe_cap.tokens, analysis.alarms["latency_canary"]) == (8_000, warning.p_value)
     assert (warning.name, warning.context_tokens) == ("latency_canary", 4_000)
-    assert warning.figures["ratio"] == pytest.approx(3.0, rel=0.2)
-    assert str(warning.reason).startswith("from 4,000 tokens on the first token takes 3.1 times as long")
+    assert warning.figures["ratio"] == pytest.approx(3.5, rel=0.2)
+    assert str(warning.reason).startswith("from 4,000 tokens on the first token takes 3.5 times as long for each token")
+
+
+@pytest.mark.parametrize(
+    ("controls", "why"),
+    [
+        ([], "no new texts of 500 tokens were answered at the end"),
+        (new_texts(1.0, n=3), "no new texts of 500 tokens were answered at the end"),
+        (new_texts(3.0), "new texts of 500 tokens, asked at the end, took 2.8 times as long as at first"),
+    ],
+)
+def test_without_new_texts_that_are_as_fast_as_at_first_there_is_no_warning(
+    controls: list[ScoredSample], why: str
+) -> None:
+    found = finding(analysed(SLOW, controls=controls), EarlyWarnings)
+    assert found.warnings == ()
+    assert why in str(found.not_warned)
+
+
+def test_a_server_is_slower_where_two_lengths_in_a_row_are() -> None:
+    assert slower(SLOW) == 4_000
+    assert slower(asked(Server(factors={8_000: 3.0}))) is None
+    assert slower(asked(Server(factors={2_000: 3.0}))) is None
+    assert slower(asked(Server(token=0.0, fixed=0.0, attention=0.01))) is None
 
 
 def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
@@ -117,25 +155,12 @@ def test_a_part_of_the_prompt_out_of_the_cache_is_taken_off() -> None:
         cached = 0 if length == 500 else length // 2
         whole, before = (server.token * n + 0.5 * server.attention * n**2 for n in (length, cached))
         times[length] = ((whole - before) * np.exp(rng.normal(0.0, 0.05, 20))).tolist()
-    cached_tokens = {length: [0 if length == 500 else length // 2] * 20 for length in LENGTHS}
-    groups = timed(times, cached=cached_tokens)
-    assert begins(groups) == {}
-    rows = prefill_by_length(groups, bins_of(groups))
-    assert rows[-1].predicted_ms == pytest.approx(rows[-1].ttft_ms, rel=0.1)
+    groups = timed(times, cached={length: [0 if length == 500 else length // 2] * 20 for length in LENGTHS})
+    found = times_by_length(groups)
+    assert slowdown(found, 0.95) is None
+    assert found[-1].rate == pytest.approx(server.token + 0.75 * server.attention * 8_000, rel=0.05)
 
 
 def test_answers_in_one_piece_have_no_time_to_the_first_token() -> None:
-    groups = asked_of(Server(factors={8_000: 3.0}), n=20, rng=RNG(6))
-    whole = [
-        replace(
-            group,
-            samples=tuple(
-                replace(item, generation=replace(item.generation, streamed=False))
-                for item in group.samples
-                if item.generation is not None
-            ),
-        )
-        for group in groups
-    ]
-    assert begins(tuple(whole)) == {}
-    assert prefill_by_length(whole, bins_of(whole)) == ()
+    whole = [replace(item, generation=replace(known(item.generation), streamed=False)) for item in SLOW]
+    assert times_by_length(group(whole, designed_lengths=True, bins=1)) == []

@@ -115,7 +115,7 @@ def test_a_cliff_has_no_half_life_and_the_curve_would_miss_it() -> None:
     report = simulated(CLIFF)
     found = findings_in(report).half_life
     assert (found.tokens, found.ci_low, found.ci_high) == (None, None, None)
-    low, high = known(report.analysis.safe_cap.shape_step)
+    low, high = report.analysis.safe_cap.ci_low, known(report.analysis.safe_cap.ci_high)
     assert str(found.reason) == (
         f"the score falls in one step, between {low:,} and {high:,} tokens: that is a cliff, and no decay"
     )

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from contextcliff.analysis.bins import group, summarise
 from contextcliff.analysis.lengths import clusters_of, items_of, pooled_evidence
+from contextcliff.analysis.shape import shape_of
+from contextcliff.analysis.walk import AbsoluteThreshold
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.clusters import Cluster, Evidence, variance_of_mean
@@ -101,8 +103,12 @@ def test_how_many_would_do_if_all_were_right_is_in_samples_of_shared_texts() -> 
 def test_a_fall_of_samples_that_share_texts_is_weighed_by_their_effective_counts() -> None:
     """35% against 15% in 80 samples is a fall if they are independent, and none if eight texts made it."""
     samples = [*texts(500, *[(6, 10), (1, 10)] * 4), *texts(1_000, *[(3, 10), (0, 10)] * 4)]
-    assert analysed(samples, threshold=0.1).safe_cap.shape == "flat"
-    assert analysed(without_clusters(samples), threshold=0.1).safe_cap.shape == "slope"
+    threshold = AbsoluteThreshold(threshold=0.1, confidence=0.95)
+    found = [
+        shape_of(summarise(group(each, designed_lengths=True, bins=1), 0.95), threshold)
+        for each in (samples, without_clusters(samples))
+    ]
+    assert [known(shape).name for shape in found] == ["flat", "slope"]
 
 
 @given(results, st.sampled_from([0.8, 0.95]))

@@ -6,10 +6,16 @@ from dataclasses import replace
 import pytest
 
 from contextcliff.analysis.bins import group
-from contextcliff.findings.position import DepthPoint, PositionPattern, depth_profile, position_pattern
+from contextcliff.findings.position import (
+    DepthPoint,
+    PositionPattern,
+    PositionProfile,
+    depth_profile,
+    position_pattern,
+)
 from contextcliff.records.generation import ScoredSample
 from contextcliff.statistics.intervals import wilson
-from tests.make import analysed, right_of, scored_sample
+from tests.make import analysed, finding, known, right_of, scored_sample
 
 DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -124,6 +130,15 @@ def test_a_point_is_the_mean_of_a_depth_over_all_lengths() -> None:
     assert (middle.depth, middle.n_samples) == (0.5, 3)
     assert middle.mean == pytest.approx(2 / 3)
     assert (middle.ci_low, middle.ci_high) == wilson(2, 3, 0.95)
+
+
+def test_only_what_holds_up_to_the_safe_cap_is_worth_a_look() -> None:
+    safe, beyond = at_depths(dict.fromkeys(DEPTHS, 8), 8, 500), at_depths({0.0: 0, 0.5: 4, 1.0: 8}, 8)
+    found = finding(analysed([*safe, *beyond]), PositionProfile)
+    assert (found.position.pattern, known(found.position_up_to_cap).pattern) == ("recency", "stable")
+    both = finding(analysed([*safe, *beyond], threshold=0.2), PositionProfile)
+    assert known(both.position_up_to_cap).pattern == "recency"
+    assert finding(analysed(beyond), PositionProfile).position_up_to_cap is None
 
 
 def test_a_cell_is_the_mean_of_the_scored_samples_of_a_length_and_depth() -> None:

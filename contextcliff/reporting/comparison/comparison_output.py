@@ -154,11 +154,11 @@ def _run_cells(comparison: Comparison) -> list[tuple[str, ...]]:
 
 
 def _cells(run: ComparedRun) -> tuple[str, ...]:
-    """Cap, shape of its scores over length (of an older report the verdict), mean of lengths, and lengths as asked."""
+    """Cap, shape of its scores over length where it is known, mean of lengths, and lengths as asked."""
     if run.report is None:
         return (run.name, run.cap, f"by {run.tool}", phrases.MISSING, _in_short(run.lengths))
     cap, means = run.report.analysis.safe_cap, [b.mean for b in run.report.analysis.bins if b.mean is not None]
-    shape = cap.shape or cap.verdict.replace("_", " ")
+    shape = cap.shape or phrases.MISSING
     shape = shape if cap.shape is None or cap.evidence == "settled" else f"{shape}, {cap.evidence}"
     return (run.name, run.cap, shape, f"{mean_of(means):.3f}" if means else phrases.MISSING, _in_short(run.lengths))
 
