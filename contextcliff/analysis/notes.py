@@ -19,13 +19,12 @@ from contextcliff.records.positions import Positions
 from contextcliff.statistics.clusters import design_effect_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.ranks import difference_within, holm, is_significant
+from contextcliff.statistics.sample_size import few_clusters
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
 COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
-FEW_TEXTS = 8
-"""Below so many shared texts the variance between them is hardly known."""
 _CONFIDENCE = 0.95
 """At which served models are told apart, whatever the cap is tested at."""
 _MODELS, _NAME = 5, 80
@@ -76,7 +75,7 @@ def notes_of(
         *_of_documents(sequence.results, window),
         *_uninformative(controls, cells, sequence.results),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
-        *_shared_texts(sequence.results),
+        *_shared_texts(sequence.results, threshold),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
         *(_of_search(threshold) if isinstance(threshold, SearchThreshold) else ()),
@@ -155,10 +154,9 @@ def beyond_trained(positions: Positions | None, window: int | None) -> Iterator[
         yield Note(
             "model.context_window={window} is above the {trained:,} tokens that the model was trained on{scaled}: it"
             " may not read what lies beyond",
-            window=window,
-            trained=positions.trained_tokens,
+            window=window, trained=positions.trained_tokens,
             scaled=Note(", scaled by {factor:g}", factor=positions.factor) if positions.factor is not None else "",
-        )
+        )  # fmt: skip
 
 
 def notes_of_control_tokens(counts: Mapping[str, int] | None, *, kept: bool) -> tuple[Note, ...]:
@@ -343,7 +341,7 @@ def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bo
     return len({unit[:2] for unit in units}) < len(units)
 
 
-def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
+def _shared_texts(results: Sequence[LengthResult], threshold: Threshold) -> Iterator[Note]:
     clustered = [result for result in results if result.clusters]
     if not clustered:
         return
@@ -354,12 +352,16 @@ def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
         " effect of {effect}",
         shared=shared, n=span(min(counts), max(counts), "d"), effect=span(min(effects), max(effects), ".1f"),
     )  # fmt: skip
-    few = sum(count < FEW_TEXTS for count in counts)
+    if isinstance(threshold, SearchThreshold) or threshold.score is None:
+        return
+    enough = few_clusters(threshold.score, threshold.confidence)
+    few = sum(count < enough for count in counts)
     if few:
         yield Note(
-            "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and the"
-            " intervals there are wide and rough: more {shared} help more than more samples of each",
-            fewest=FEW_TEXTS, shared=shared, lengths=of_lengths(few, len(results)),
+            "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and a cap there"
+            " takes nearly all of them right: their mean scores have to show it too (Gaffke's bound); more {shared}"
+            " help, and more samples of each do not",
+            fewest=enough, shared=shared, lengths=of_lengths(few, len(results)),
         )  # fmt: skip
 
 
@@ -375,10 +377,8 @@ def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[No
         )
         yield MethodNote(
             "each question was put {times} times: its score is the mean over its repeats, which are one piece of"
-            " evidence together; {meant}",
-            times=times,
-            meant=meant,
-        )
+            " evidence together; {meant}", times=times, meant=meant,
+        )  # fmt: skip
         return
     shared = [item.sample.item for item in scored if item.sample.item and item.sample.repeat == 0]
     again = len(shared) - len(set(shared))
@@ -386,9 +386,8 @@ def _repeats(scored: Sequence[ScoredSample], *, draws_anew: bool) -> Iterator[No
         yield Note(
             "{samples} {n:has/have} the prompt and the draw of another one (temperature 0, or sampling.seed is set):"
             " they are one piece of evidence together",
-            samples=portion(again, len(scored), "samples"),
-            n=again,
-        )
+            samples=portion(again, len(scored), "samples"), n=again,
+        )  # fmt: skip
 
 
 def _server_counts(scored: Sequence[ScoredSample]) -> Iterator[Note]:
