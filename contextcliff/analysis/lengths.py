@@ -62,8 +62,6 @@ class Item:
     @property
     def if_right(self) -> Item:
         """The same item if every repeat were scored, and right."""
-        if not self.unscored and all(score == 1.0 for score in self.repeats):
-            return self
         return replace(self, repeats=(1.0,) * (len(self.repeats) + self.unscored), score=1.0, unscored=0)
 
     @property

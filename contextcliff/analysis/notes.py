@@ -20,13 +20,12 @@ from contextcliff.records.positions import Positions
 from contextcliff.statistics.clusters import design_effect_of
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.ranks import difference_within, holm
+from contextcliff.statistics.sample_size import few_clusters
 
 LENGTH_TOLERANCE = 0.02
 """Disagreement of the server's length with the built one from which on it is reported."""
 COVERS_LITTLE = 0.5
 """Share of the window below which the longest document of a set leaves most of it unknown."""
-FEW_TEXTS = 8
-"""Below so many shared texts the variance between them is hardly known."""
 _MODELS, _NAME = 5, 80
 """Most served models that are named and tested, and most characters of a name: a server may say anything."""
 _MOST_TOKENS = 4
@@ -75,7 +74,7 @@ def notes_of(
         *_of_documents(sequence.results, window),
         *(_uninformative(controls, sequence.results) if raises("controls") else ()),
         *_one_text(scored, groups, sequence.results, begins_anywhere=begins_anywhere),
-        *_shared_texts(sequence.results),
+        *_shared_texts(sequence.results, threshold),
         *_repeats(scored, draws_anew=draws_anew),
         *_server_counts(scored),
         *(_of_search(threshold) if isinstance(threshold, SearchThreshold) else ()),
@@ -347,7 +346,7 @@ def _texts_recur(groups: Sequence[Group], results: Sequence[LengthResult]) -> bo
     return len({unit[:2] for unit in units}) < len(units)
 
 
-def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
+def _shared_texts(results: Sequence[LengthResult], threshold: Threshold) -> Iterator[Note]:
     clustered = [result for result in results if result.clusters]
     if not clustered:
         return
@@ -358,12 +357,16 @@ def _shared_texts(results: Sequence[LengthResult]) -> Iterator[Note]:
         " effect of {effect}",
         shared=shared, n=span(min(counts), max(counts), "d"), effect=span(min(effects), max(effects), ".1f"),
     )  # fmt: skip
-    few = sum(count < FEW_TEXTS for count in counts)
+    if isinstance(threshold, SearchThreshold) or threshold.score is None:
+        return
+    enough = few_clusters(threshold.score, threshold.confidence)
+    few = sum(count < enough for count in counts)
     if few:
         yield Note(
-            "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and the"
-            " intervals there are wide and rough: more {shared} help more than more samples of each",
-            fewest=FEW_TEXTS, shared=shared, lengths=of_lengths(few, len(results)),
+            "with fewer than {fewest} {shared} at {lengths}, how much {shared} differ is hardly known, and a cap there"
+            " takes nearly all of them right: their mean scores have to show it too (Gaffke's bound); more {shared}"
+            " help, and more samples of each do not",
+            fewest=enough, shared=shared, lengths=of_lengths(few, len(results)),
         )  # fmt: skip
 
 

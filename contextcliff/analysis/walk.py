@@ -13,7 +13,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from contextcliff.analysis.judged_by import Rule, differing, worded
+from contextcliff.analysis.judged_by import differing, worded
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.search import Path, StepScores, complete_steps, step_key
 from contextcliff.analysis.server_counts import truncated
@@ -113,16 +113,8 @@ LOW_BASELINE = 0.2
 """Below this score a baseline is hardly one: a share of next to nothing is easily kept."""
 
 
-class _OfFixedSize:
-    """What thresholds have in common that are tested on a fixed number of samples."""
-
-    __slots__ = ()
-    is_sequential: ClassVar[bool] = False
-    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AbsoluteThreshold(_OfFixedSize):
+class AbsoluteThreshold:
     """A fixed score, compared with the one-sided bound of each length."""
 
     threshold: float
@@ -130,6 +122,8 @@ class AbsoluteThreshold(_OfFixedSize):
     quantity: Quantity = "score"
     below: float | None = None
     """Score under which a length is below. Only a judge's scores have another one than `threshold`, used if None."""
+    is_sequential: ClassVar[bool] = False
+    """Whether a search decided the lengths, and not a test of a fixed number of samples."""
 
     @property
     def score(self) -> float | None:
@@ -162,14 +156,11 @@ class AbsoluteThreshold(_OfFixedSize):
 
     def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
         """Samples, in texts as now, with which a true `score` is shown on its side with 80% power; None if too many."""
-        has_spread = not (result.binary or result.clusters)
-        return observed_sample_size.to_settle_against(
-            result.evidence, score, self.threshold, self.confidence, has_spread=has_spread
-        )
+        return observed_sample_size.to_settle_against(result.evidence, score, self.threshold, self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RelativeThreshold(_OfFixedSize):
+class RelativeThreshold:
     """A share of the shortest length's score. The test allows for the baseline being an estimate too.
 
     In the worst case an unscored sample is wrong at the length in question and right at the baseline. The baseline
@@ -184,6 +175,7 @@ class RelativeThreshold(_OfFixedSize):
     quantity: Quantity = "score"
     below: float | None = None
     """Share under which a length is below. Only a judge's scores have another one than `share`, used if None."""
+    is_sequential: ClassVar[bool] = False
 
     @property
     def score(self) -> float | None:
@@ -241,11 +233,9 @@ class RelativeThreshold(_OfFixedSize):
 
     def samples_to_settle(self, result: LengthResult, score: float) -> int | None:
         """The same number at the baseline, whose score is an estimate too."""
-        has_spread = not (result.binary or result.clusters or self.baseline.clusters)
         return observed_sample_size.to_settle_against_share(
-            result.evidence, self.baseline.evidence, score, self.share, self.confidence, has_spread=has_spread,
-            least=BASELINE_SAMPLES,
-        )  # fmt: skip
+            result.evidence, self.baseline.evidence, score, self.share, self.confidence, least=BASELINE_SAMPLES
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -273,7 +263,14 @@ class SearchThreshold:
     @property
     def asked_otherwise(self) -> Note | None:
         """By which other rule the answers were asked, and what asks on by this one; None where it was this."""
-        there, here = (_as_typed(rule) for rule in (self.search.plan.rule or self.rule, self.rule))
+        there, here = (
+            {
+                "analysis.threshold": f"{rule.threshold:g}",
+                "analysis.relative_to_baseline": str(rule.relative),
+                "analysis.confidence": f"{rule.confidence:g}",
+            }
+            for rule in (self.search.plan.rule or self.rule, self.rule)
+        )
         keys = differing(there, here)
         if not keys:
             return None
@@ -309,26 +306,13 @@ class SearchThreshold:
         return None
 
 
-def _as_typed(rule: SearchRule) -> Rule:
-    return {
-        "analysis.threshold": f"{rule.threshold:g}",
-        "analysis.relative_to_baseline": str(rule.relative),
-        "analysis.confidence": f"{rule.confidence:g}",
-    }
-
-
 Threshold = AbsoluteThreshold | RelativeThreshold | SearchThreshold
 
 
 def make_threshold(
-    results: Sequence[LengthResult],
-    *,
-    threshold: float,
-    relative: bool,
-    confidence: float,
-    baseline: LengthResult | None = None,
-    quantity: Quantity = "score",
-) -> Threshold:
+    results: Sequence[LengthResult], *, threshold: float, relative: bool, confidence: float,
+    baseline: LengthResult | None = None, quantity: Quantity = "score",
+) -> Threshold:  # fmt: skip
     """The threshold of at least one length. `baseline` is several short lengths as one; None: the shortest length."""
     if relative:
         whole = results[0] if baseline is None else baseline

@@ -28,13 +28,8 @@ _REACH = 9.0
 def p_at_most_share(scores: tuple[float, ...], baseline: tuple[float, ...], share: float, *, binary: bool) -> float:
     """One-sided p-value of "the mean behind `scores` is at most `share` × that behind `baseline`"."""
     if binary:
-        return binary_p_at_most_share(
-            sum(score == 1.0 for score in scores),
-            len(scores),
-            sum(score == 1.0 for score in baseline),
-            len(baseline),
-            share,
-        )
+        right, base_right = sum(s == 1.0 for s in scores), sum(s == 1.0 for s in baseline)
+        return binary_p_at_most_share(right, len(scores), base_right, len(baseline), share)
     return _bounded_p_at_most_share(scores, baseline, share)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from contextcliff.statistics import melding
-from contextcliff.statistics.clusters import Evidence
+from contextcliff.statistics.clusters import FEW, Evidence, mirrored, samples_worth
 from contextcliff.statistics.descriptive import mean_of
 from contextcliff.statistics.intervals import (
     binomial_chances,
@@ -37,10 +38,6 @@ MOST = 20_000
 """A larger number of samples is not practical; None is returned instead."""
 
 
-def _is_shown_above(right: int, n: int, threshold: float, confidence: float) -> bool:
-    return n > 0 and clopper_pearson_low(right, n, confidence) >= threshold
-
-
 def fewest_all_right(threshold: float, confidence: float) -> int | None:
     """Fewest samples that show a score above `threshold` if all are right: 14 for 0.8 at 95%. None where none do."""
     if threshold >= 1.0:
@@ -49,9 +46,14 @@ def fewest_all_right(threshold: float, confidence: float) -> int | None:
         return 1
     # All of n right has the exact p-value threshold ** n; rounding can leave the quotient one short.
     n = max(1, math.ceil(math.log(1.0 - confidence) / math.log(threshold)) - 1)
-    while not _is_shown_above(n, n, threshold, confidence):
+    while clopper_pearson_low(n, n, confidence) < threshold:
         n += 1
     return n if n <= MOST else None
+
+
+def few_clusters(threshold: float, confidence: float) -> int:
+    """Number of clusters from which on their means need not show `threshold` too: 20 for 0.8 at 95%."""
+    return math.ceil(FEW * (fewest_all_right(threshold, confidence) or MOST))
 
 
 def cautious_mean(mean: float, n: float, threshold: float) -> float:
@@ -132,17 +134,9 @@ def detectable_drop(samples: int, *, confidence: float, baseline: float = 0.95, 
     if samples < 1:
         return None
     power_of = _exact_power if samples <= _EXACT_SAMPLES else _arcsine_power
-    drops = np.linspace(0.0, baseline, _DROPS + 1)[1:]
-    low, high = 0, len(drops) - 1
-    if power_of(samples, confidence, baseline, float(drops[high])) < power:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if power_of(samples, confidence, baseline, float(drops[middle])) >= power:
-            high = middle
-        else:
-            low = middle + 1
-    return float(drops[low])
+    drops = np.linspace(0.0, baseline, _DROPS + 1)[1:].tolist()
+    at = bisect.bisect_left(drops, True, key=lambda drop: power_of(samples, confidence, baseline, drop) >= power)
+    return None if at == len(drops) else float(drops[at])
 
 
 def _exact_power(n: int, confidence: float, baseline: float, drop: float) -> float:
@@ -261,32 +255,24 @@ def _spread_over(scores: _Array, n: int) -> tuple[float, ...]:
     return tuple(float(part) for part in np.clip(np.round(parts, 10), 0.0, 1.0))
 
 
-def to_settle_against(
-    evidence: Evidence, score: float, threshold: float, confidence: float, *, has_spread: bool
-) -> int | None:
+def to_settle_against(evidence: Evidence, score: float, threshold: float, confidence: float) -> int | None:
     """Samples with which a true score of `score` is shown on its side of `threshold` with 80% power.
 
-    None above `MOST`, or for the threshold itself. The samples share texts as those of `evidence` do. `has_spread`:
-    the scores are fractions, and independent, and vary as these do."""
+    None above `MOST`, or for the threshold itself. The samples share texts as those of `evidence` do, and independent
+    fractions vary as these do."""
     below = score < threshold
-    if has_spread and len(evidence.scores) >= 2:
-        moved = _moved(evidence.scores, score)
-        # The share of a baseline that is known to be 1 is a fixed threshold.
-        scores, limit = (_mirrored(moved), 1.0 - threshold) if below else (moved, threshold)
-        return scores_to_settle(scores, (1.0, 1.0), limit, confidence, most=MOST)
+    moved = _moved(evidence.means, score)
+    # The share of a baseline that is known to be 1 is a fixed threshold.
+    scores, limit = (mirrored(moved), 1.0 - threshold) if below else (moved, threshold)
+    by_means = partial(scores_to_settle, scores, (1.0, 1.0), limit, confidence)
+    if not (evidence.binary or evidence.clusters) and len(evidence.scores) >= 2:
+        return by_means(most=MOST)
     needed = (to_show_below if below else to_show_above)(score, threshold, confidence)
-    return evidence.samples_worth(needed, confidence, most=MOST)
+    return _in_clusters(needed, evidence, limit, confidence, by_means)
 
 
 def to_settle_against_share(
-    evidence: Evidence,
-    baseline: Evidence,
-    score: float,
-    share: float,
-    confidence: float,
-    *,
-    has_spread: bool,
-    least: int,
+    evidence: Evidence, baseline: Evidence, score: float, share: float, confidence: float, *, least: int
 ) -> int | None:
     """The same against `share` × the baseline's score, with as many samples at the baseline.
 
@@ -296,19 +282,30 @@ def to_settle_against_share(
         return None
     mean = mean_of(baseline.scores)
     below = score < share * mean
+    moved = _moved(evidence.means, score)
+    by_means = partial(scores_to_settle, moved, baseline.means, share, confidence, least=least, below=below)
+    has_spread = not (evidence.binary or evidence.clusters or baseline.clusters)
     if has_spread and min(len(evidence.scores), len(baseline.scores)) >= 2:
-        moved = _moved(evidence.scores, score)
-        return scores_to_settle(moved, baseline.scores, share, confidence, most=MOST, least=least, below=below)
+        return by_means(most=MOST)
     needed = to_show_against_share(score, mean, share, confidence)
-    return evidence.samples_worth(needed, confidence, most=MOST)
+    return _in_clusters(needed, evidence, 1.0 - share * mean if below else share, confidence, by_means)
+
+
+def _in_clusters(
+    needed: int | None, evidence: Evidence, limit: float, confidence: float, by_means: Callable[..., int | None]
+) -> int | None:
+    """Samples in clusters like these that are worth `needed` independent ones, and show `limit` themselves if few."""
+    if needed is None or not evidence.clusters:
+        return needed
+    few = few_clusters(limit, confidence)
+    clusters = by_means(most=few) or few
+    worth = samples_worth(needed, evidence.clusters, confidence, most=MOST)
+    size = sum(cluster.scored for cluster in evidence.clusters) / len(evidence.clusters)
+    return None if worth is None else max(worth, round(clusters * size))
 
 
 def _moved(scores: tuple[float, ...], mean: float) -> tuple[float, ...]:
     """The scores with another mean, or one near it where they would leave 0 to 1; rounded, so that equal ones stay
     equal."""
-    by = mean - mean_of(scores)
+    by = mean - mean_of(scores) if scores else 0.0
     return tuple(round(min(1.0, max(0.0, score + by)), 10) for score in scores)
-
-
-def _mirrored(scores: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(round(1.0 - score, 10) for score in reversed(scores))

@@ -57,7 +57,7 @@ def test_what_changes_no_judgement_is_the_same_rule(first: tuple[str, ...], seco
         ((), ("analysis.confidence=0.9",)),
         ((), (RELATIVE,)),
         ((RELATIVE,), (RELATIVE, "analysis.baseline_tokens=600")),
-        (("task=qa",), ("task=qa", "analysis.bins=3")),
+        (("task=qa",), ("task=qa", "analysis.bins=4")),
         (("task=qa",), ("task=qa", "task.metric=em")),
         (("task=continuation",), ("task=continuation", "task.min_tokens_fraction=0.5")),
         ((), JUDGE),

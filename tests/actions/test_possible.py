@@ -174,7 +174,7 @@ NONE = "no safe cap is possible: {} a length cannot show {} at 95% confidence ev
         (
             ("task=niah", *FIXED, "task.trials=4", "task.haystacks=4"),
             "",
-            "; at least 60 samples a length in 6 texts are needed; raise task.trials and task.haystacks, or take "
+            "; at least 140 samples a length in 14 texts are needed; raise task.trials and task.haystacks, or take "
             "task.haystacks=fresh",
         ),
         (

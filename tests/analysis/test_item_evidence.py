@@ -96,8 +96,8 @@ def test_a_relative_bar_allows_for_shared_texts_at_either_length() -> None:
 
 def test_how_many_would_do_if_all_were_right_is_in_samples_of_shared_texts() -> None:
     reason = str(analysed(texts(500, *[(5, 5)] * 4)).safe_cap.reason)
-    assert reason.endswith("; at least 35 samples a length in 7 texts are needed")
-    assert [analysed(texts(500, *[(5, 5)] * k)).safe_cap.tokens for k in (6, 7)] == [None, 500]
+    assert reason.endswith("; at least 70 samples a length in 14 texts are needed")
+    assert [analysed(texts(500, *[(5, 5)] * k)).safe_cap.tokens for k in (13, 14)] == [None, 500]
 
 
 def test_a_fall_of_samples_that_share_texts_is_weighed_by_their_effective_counts() -> None:

@@ -87,11 +87,10 @@ def test_what_would_settle_it_is_planned_for_the_score_of_all_lengths() -> None:
     assert analysed(curve({500: (40, 40), 1_000: (36, 40)})).safe_cap.settling_samples == 106
 
 
-def test_texts_of_uneven_samples_need_more_texts_and_lack_no_scores() -> None:
-    """Even texts of as many samples would just do; these don't, and nothing is unscored."""
+def test_fewer_texts_than_could_show_it_if_all_were_right_lack_texts_and_no_scores() -> None:
     found = str(analysed(texts(500, *[(n, n) for n in (1, 1, 2, 2, 3, 3, 4, 4)])).safe_cap.reason)
     assert found.endswith(
-        ", but 20 samples in 8 texts cannot show 0.80 even if all are right; at least 22 samples a length in 9 texts "
+        ", but 20 samples in 8 texts cannot show 0.80 even if all are right; at least 35 samples a length in 14 texts "
         "are needed"
     )
 

@@ -38,7 +38,7 @@ RUNS = {
         *("engine.cliff_tokens=700", "engine.position=middle", "engine.concurrency=1", *JUDGED),
     ),
     "questions with a pilot": (
-        *("task=qa", "task.pilot=2", "task.samples_per_bin=8", "task.controls=true"),
+        *("task=qa", "task.pilot=2", "task.samples_per_bin=8", "task.controls=true", "analysis.bins=5"),
         *("engine.law=slope", "engine.concurrency=1"),
     ),
     "continuation": (

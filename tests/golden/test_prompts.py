@@ -46,7 +46,7 @@ class Asked:
         values = {key: value for key, value in SMALL.items() if key in keys} | LONGER.get(option, {})
         done = contextcliff(
             *(*SIMULATED, *without_hub(option), "model.context_window=16384", "reporting.html=false"),
-            *("engine.law=flat", "engine.ceiling=0.5"),
+            *("engine.law=flat", "engine.ceiling=0.5", "analysis.bins=5"),
             *(f"task.{key}={value}" for key, value in values.items()),
             cwd=folder,
         )

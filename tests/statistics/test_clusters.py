@@ -23,7 +23,7 @@ from contextcliff.statistics.clusters import (
     samples_worth,
     variance_of_mean,
 )
-from contextcliff.statistics.intervals import clopper_pearson_low, wilson_of_share
+from contextcliff.statistics.intervals import wilson_of_share
 from contextcliff.statistics.melding import binary_p_at_least_share, binary_p_at_most_share
 from tests.make import known
 
@@ -35,6 +35,8 @@ def clusters(*results: tuple[float, int]) -> tuple[Cluster, ...]:
 
 FOUR = clusters((2, 5), (4, 5), (5, 5), (5, 5))
 """16 of 20 right; squared distances from the mean 4 + 0 + 1 + 1."""
+MANY = FOUR * 6
+"""As many as tell how they differ: their means have nothing more to show."""
 
 
 def evidence(result: tuple[Cluster, ...], *, binary: bool = True) -> Evidence:
@@ -55,8 +57,8 @@ def test_the_effective_counts_worked_by_hand() -> None:
 
 
 def test_the_bounds_are_clopper_and_pearsons_and_wilsons_on_the_effective_counts() -> None:
-    (right, n), (_, shown) = effective_sample(FOUR, 0.95), effective_sample(FOUR, 0.975)
-    result = evidence(FOUR)
+    (right, n), (_, shown) = effective_sample(MANY, 0.95), effective_sample(MANY, 0.975)
+    result = evidence(MANY)
     assert result.lower(0.95) == pytest.approx(stats.beta.ppf(0.05, right, n - right + 1))
     assert result.upper(0.95) == pytest.approx(stats.beta.ppf(0.95, right + 1, n - right))
     assert result.shown(0.95) == wilson_of_share(0.8, shown, 0.95)
@@ -69,19 +71,26 @@ def test_texts_that_differ_no_more_than_chance_still_have_the_assumed_correlatio
     assert assumed_design_effect(clusters((1, 2), (6, 6))) == pytest.approx(1 + ASSUMED_CORRELATION * (40 / 8 - 1))
 
 
-def test_all_right_is_worth_less_than_as_many_independent_samples() -> None:
+def test_texts_that_are_all_right_are_worth_as_many_independent_samples_as_there_are_texts() -> None:
+    """By effective counts alone they would show 0.859."""
     perfect = evidence(clusters(*[(5, 5)] * 8))
-    assert perfect.lower(0.95) == pytest.approx(0.859, abs=1e-3)
-    assert clopper_pearson_low(40, 40, 0.95) == pytest.approx(0.928, abs=1e-3)
+    assert perfect.lower(0.95) == pytest.approx(0.05 ** (1 / 8))
+    assert perfect.shown(0.95) == pytest.approx((0.025 ** (1 / 8), 1.0))
     assert perfect.upper(0.95) == 1.0
     assert evidence(clusters(*[(0, 5)] * 8)).upper(0.95) == pytest.approx(1 - perfect.lower(0.95))
 
 
 def test_melding_takes_the_effective_counts_of_both_lengths() -> None:
-    here, there = evidence(FOUR), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
-    worth = effective_sample(FOUR, 0.95)
+    here, there = evidence(MANY), Evidence(scores=(0.0,) + (1.0,) * 9, binary=True)
+    worth = effective_sample(MANY, 0.95)
     assert p_at_most_share(here, there, 0.8, 0.95) == binary_p_at_most_share(*worth, 9, 10, 0.8)
     assert p_at_least_share(there, here, 0.8, 0.95) == binary_p_at_least_share(9, 10, *worth, 0.8)
+
+
+@pytest.mark.parametrize("k", [8, 13, 14, 20])
+def test_against_a_perfect_baseline_it_is_the_test_against_its_share(k: int) -> None:
+    right = evidence(clusters(*[(5, 5)] * k))
+    assert p_at_most_share(right, right, 0.8, 0.95) == pytest.approx(0.8**k)
 
 
 def test_the_melded_p_value_of_fractions_of_a_sample_lies_between_those_of_whole_numbers() -> None:

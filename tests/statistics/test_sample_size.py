@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -193,15 +194,9 @@ def test_scores_that_spread_more_take_more_rounds() -> None:
 
 def planned_as_observed(here: Sequence[float], baseline: Sequence[float], *, has_spread: bool = True) -> int | None:
     limit, mean = 0.8 * math.fsum(baseline) / max(1, len(baseline)), math.fsum(here) / len(here)
-    return sample_size.to_settle_against_share(
-        Evidence(scores=tuple(sorted(here)), binary=not has_spread),
-        Evidence(scores=tuple(sorted(baseline)), binary=not has_spread),
-        mean if has_spread and len(here) > 1 else sample_size.cautious_mean(mean, len(here), limit),
-        0.8,
-        0.95,
-        has_spread=has_spread,
-        least=5,
-    )
+    evidence, base = (Evidence(scores=tuple(sorted(each)), binary=not has_spread) for each in (here, baseline))
+    score = mean if has_spread and len(here) > 1 else sample_size.cautious_mean(mean, len(here), limit)
+    return sample_size.to_settle_against_share(evidence, base, score, 0.8, 0.95, least=5)
 
 
 def planned_by_mean(here: Sequence[float], baseline: Sequence[float]) -> int | None:
@@ -229,8 +224,8 @@ def test_scores_that_collapsed_are_planned_with_their_own_spread_too() -> None:
     collapsed = (0.44, 0.46, 0.47)
     evidence, baseline = (Evidence(scores=scores, binary=False) for scores in (collapsed, (0.93, 0.95, 0.96)))
     share, against = 0.7, sample_size.to_settle_against_share
-    planned = known(against(evidence, baseline, 0.457, share, 0.95, has_spread=True, least=2))
-    by_mean = known(against(evidence, baseline, 0.457, share, 0.95, has_spread=False, least=2))
+    planned = known(against(evidence, baseline, 0.457, share, 0.95, least=2))
+    by_mean = known(against(replace(evidence, binary=True), baseline, 0.457, share, 0.95, least=2))
     assert planned <= 15
     assert by_mean >= 2 * planned
 
@@ -239,4 +234,4 @@ def test_scores_that_collapsed_are_planned_with_their_own_spread_too() -> None:
 def test_a_planned_size_is_that_of_the_side_of_the_threshold(score: float, below: bool) -> None:
     of = sample_size.to_show_below if below else sample_size.to_show_above
     evidence = Evidence(scores=(0.0,) * 5 + (1.0,) * 15, binary=True)
-    assert sample_size.to_settle_against(evidence, score, 0.8, 0.95, has_spread=False) == of(score, 0.8, 0.95)
+    assert sample_size.to_settle_against(evidence, score, 0.8, 0.95) == of(score, 0.8, 0.95)
