@@ -23,10 +23,10 @@ from tests.commands import python
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 47_046,
+    "lines of contextcliff/": 46_709,
     "modules of contextcliff/ without __init__.py": 247,
-    "lines of the largest module": 429,
-    "lines of tests/": 31_636,
+    "lines of the largest module": 423,
+    "lines of tests/": 31_928,
     "data records": 357,
     "modules of ours that --help imports": 10,
     "modules of ours that a niah run imports": 146,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from contextcliff.analysis.analysis_settings import AnalysisSettings
 from contextcliff.analysis.bins import Group, group, summarise
-from contextcliff.analysis.controls import control_book, control_levels, decided_by_judge, mean
+from contextcliff.analysis.controls import control_book, control_levels, decided_by_judge, mean, p_uninformative
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.limits import limited
-from contextcliff.analysis.notes import alarms_of_notes, notes_of
+from contextcliff.analysis.notes import notes_of, told_apart
 from contextcliff.analysis.reason import cap_reason, settling_samples
 from contextcliff.analysis.search import design_of
 from contextcliff.analysis.server_counts import server_offset, without_cut
@@ -37,7 +37,7 @@ from contextcliff.statistics.descriptive import mean_of, mean_of_known
 def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
     """Say how long a prompt can be, how sure that is, and everything that `finders` find beside it."""
     scores = sorted(item.score for item in study.scored if item.score is not None)
-    study, findings, caps = findings_of(study, finders, alarms_of_notes(study))
+    study, findings, caps = findings_of(study, finders, _alarms_of_notes(study))
     sequence, threshold = study.sequence, study.threshold
     cells = _cells(study)
     return Analysis(
@@ -57,6 +57,20 @@ def analyse(study: Study, finders: Sequence[Finder]) -> Analysis:
         ),
         findings=findings, alarms=study.alarms,
     )  # fmt: skip
+
+
+def _alarms_of_notes(study: Study) -> Mapping[str, float]:
+    """The p-values of what notes may warn of, by the names that they ask for."""
+    if study.sequence is None or study.threshold is None:
+        return {}
+    found = {}
+    if (told := told_apart(study.groups, study.sequence.results)) is not None:
+        found["served_models"] = told[0]
+    if study.control_levels:
+        book = control_book(study.controls)
+        controls = [book.of(group.samples) for group in study.groups]
+        found["controls"] = p_uninformative(controls, study.threshold.score, study.confidence)
+    return found
 
 
 def _of_later(study: Study) -> Iterator[Note]:

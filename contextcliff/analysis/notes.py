@@ -9,9 +9,8 @@ from itertools import takewhile
 from operator import itemgetter
 
 from contextcliff.analysis.bins import Group
-from contextcliff.analysis.controls import ControlLevel, control_book, p_uninformative
+from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.lengths import LengthResult, by_item
-from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import FixedSequenceTest, SearchThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, of_lengths, portion, span
 from contextcliff.records.generation import NO_ROOM, NO_TOKENS, NOT_SENT, ScoredSample
@@ -82,20 +81,6 @@ def notes_of(
     )
 
 
-def alarms_of_notes(study: Study) -> Mapping[str, float]:
-    """The p-values of what notes may warn of, by the names that they ask for."""
-    if study.sequence is None or study.threshold is None:
-        return {}
-    found = {}
-    if (told := _told_apart(study.groups, study.sequence.results)) is not None:
-        found["served_models"] = told[0]
-    if study.control_levels:
-        book = control_book(study.controls)
-        controls = [book.of(group.samples) for group in study.groups]
-        found["controls"] = p_uninformative(controls, study.threshold.score, study.confidence)
-    return found
-
-
 def _served_models(groups: Sequence[Group], results: Sequence[LengthResult], *, differ: bool) -> Iterator[Note]:
     by_number = _answered(groups)
     if len(by_number) < 2:
@@ -106,7 +91,7 @@ def _served_models(groups: Sequence[Group], results: Sequence[LengthResult], *, 
         "{n} models answered, by the names that the server gave: {which}",
         n=len(by_number), which=[*which, Note("{n:,} more", n=rest)] if rest else which,
     )  # fmt: skip
-    if (told := _told_apart(groups, results)) is None:
+    if (told := told_apart(groups, results)) is None:
         yield Note(
             "{said}; no length was answered by several of them, so that a fall may be the change of the model",
             said=said,
@@ -131,7 +116,7 @@ def _answered(groups: Sequence[Group]) -> list[tuple[str, int]]:
     return sorted(answered.items(), key=lambda model: (-model[1], model[0]))
 
 
-def _told_apart(groups: Sequence[Group], results: Sequence[LengthResult]) -> tuple[float, str, float, float] | None:
+def told_apart(groups: Sequence[Group], results: Sequence[LengthResult]) -> tuple[float, str, float, float] | None:
     """The model that differs most from the others at equal lengths: p-value, name, its mean and theirs; None where no
     length was answered by several."""
     names = [name for name, _ in _answered(groups)]
