@@ -27,7 +27,7 @@ LIMITS = {
     "modules of contextcliff/ without __init__.py": 247,
     "lines of the largest module": 423,
     "lines of tests/": 31_928,
-    "data records": 357,
+    "data records": 355,
     "modules of ours that --help imports": 10,
     "modules of ours that a niah run imports": 146,
     "modules of ours that action=plan imports": 122,
