@@ -80,7 +80,6 @@ def _warm_up() -> None:
         for name in (*_OFTEN_IMPORTED, *names):
             importlib.import_module(name)
     read_files_once()
-    _look_for_the_mode_where_it_may_be()
     overrides = [*SIMULATED, "task.lengths=[500,1000]", "action=run"]
     parse_overrides(overrides)
     with initialize_config_dir(str(conf_dir()), version_base="1.3"):
@@ -96,20 +95,6 @@ def _warm_up() -> None:
     # What is here stays: no fork has to look through it for garbage, nor copy it by doing so.
     gc.collect()
     gc.freeze()
-
-
-def _look_for_the_mode_where_it_may_be() -> None:
-    """Hydra composes every command twice, first for `hydra.mode` alone, which only experiments and overrides set."""
-    from hydra._internal.hydra import Hydra
-
-    looked = Hydra.get_mode
-
-    def get_mode(hydra: Hydra, config_name: str | None, overrides: list[str]) -> Any:
-        if any("experiment" in each or "hydra" in each for each in overrides):
-            return looked(hydra, config_name, overrides)
-        return None
-
-    mock.patch.object(Hydra, "get_mode", get_mode).start()
 
 
 def contextcliff(

@@ -154,7 +154,7 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     if record is not None and prepared.search is not None:
         count = sum(record.steps.values()) * prepared.search.plan.step_samples
         return (
-            f"{KEY}: the decisions of {record.run_id} rest on {count:,} samples; the figures count those of them that "
+            f"{KEY}: {record.run_id} asked {count:,} samples; the figures count those of them that "
             "are not stored and that this run would not ask by itself",
         )
     if invocation.like == "":
