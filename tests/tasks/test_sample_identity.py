@@ -23,7 +23,7 @@ OTHER: dict[str, Any] = {
     "length_grid": {"min": 2_100, "max": 2_300, "count": 2, "spacing": "log"},
     "depth_grid": {"min": 0.1, "max": 0.9, "count": 2, "spacing": "sigmoid"},
     "length_fractions": [0.14, 0.15], "distances": [0.1], "topics": ["food"], "divisions": 2, "max_count": 9,
-    "haystacks": 1, "resolution": 8, "like": "first", "alpha": 1.5,
+    "haystacks": 1, "resolution": 8, "like": "first", "alpha": 1.5, "longest_pairs": 40,
 }  # fmt: skip
 """Other values of keys whose kind does not tell one."""
 
