@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_runs import FEWEST, KEY, Chosen, is_search, judged_alike, latest_runs, named_runs
+from contextcliff.actions.like import length_of_pairs
 from contextcliff.analysis.paired import MARGIN, decide
 from contextcliff.analysis.walk import LOW_BASELINE
 from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
@@ -265,8 +265,7 @@ def _same_but_cache(*reports: Report) -> bool:
 def _longest(baseline: Report, there: Samples) -> tuple[int, int] | None:
     """Tokens, from and to, of the longest length that the baseline can do: where it asked most for comparisons, else
     the last bin whose score is not low."""
-    if only_paired := Counter(each.context_tokens for each in there.values() if each.replayed):
-        (tokens, _), *_ = only_paired.most_common(1)
+    if (tokens := length_of_pairs(there.values())) is not None:
         return tokens, tokens
     lengths = sorted(each.context_tokens for each in there.values())
     end = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contextcliff.actions.action import Invocation
@@ -162,6 +162,12 @@ def replay_notes(invocation: Invocation, prepared: Prepared) -> tuple[str, ...]:
     return ()
 
 
+def length_of_pairs(asked: Iterable[StoredSample]) -> int | None:
+    """The length at which a baseline asked most for comparisons alone; None if it asked nothing for them."""
+    asked_more = Counter(each.context_tokens for each in asked if each.replayed)
+    return max(asked_more, key=lambda tokens: asked_more[tokens], default=None)
+
+
 Pairs = Callable[[Path, Mapping[Key, StepScores]], Sequence[Key]]
 """The steps to ask now at the longest length, given the search and the answers so far; none at the end."""
 
@@ -182,8 +188,7 @@ def pairs_at_longest(
 
     if baseline is None or prepared.search is None:
         return (), of_baseline
-    asked_more = Counter(each.context_tokens for each in baseline.asked if each.replayed)
-    longest = max(asked_more, key=lambda tokens: asked_more[tokens], default=None)
+    longest = length_of_pairs(baseline.asked)
     there: defaultdict[Key, list[ScoredPair]] = defaultdict(list)
     for each in baseline.asked:
         if (tokens := each.context_tokens) == longest and each.step is not None and each.step in numbers:

@@ -218,7 +218,7 @@ async def _recheck(run: RunState, runner: Runner, prepared: Prepared, asked: Seq
         TaskPlan(samples=tuple(new)), prepared.materials.corpus, prepared.respondent, served=prepared.served
     )
     source = Listed(run.store.missing(planned))
-    with suppress(RunError), _progress(run.invocation, source):
+    with suppress(RunError), _progress(run.invocation, source):  # a server that is gone by now costs the warning alone
         async with Stoppable() as stoppable:
             async for _ in runner.answers(source):
                 pass

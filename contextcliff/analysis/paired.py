@@ -105,9 +105,10 @@ def _decided(
     confidence: float,
     margin: float,
 ) -> PairedDecision:
-    at_lengths = {tokens: _difference(each.difference, each) for tokens, each in tests.lengths.items()}
+    of_all = tests.overall
+    at_lengths = {n: _difference(each.difference, each.pairs, each.units) for n, each in tests.lengths.items()}
     overall = replace(
-        _difference(tests.overall.difference, tests.overall),
+        _difference(of_all.difference, of_all.pairs, of_all.units),
         baseline_mean=mean_of([each.baseline_mean for each in at_lengths.values()]),
         candidate_mean=mean_of([each.candidate_mean for each in at_lengths.values()]),
     )
@@ -122,7 +123,7 @@ def _decided(
     return PairedDecision(
         verdict=verdict, confidence=confidence, margin=margin, quantity=matching.quantity, sequential=matching.searched,
         worse=worse, better=better, overall=overall, worst_low=tests.worst_low,
-        area=None if area is None else _difference(area, tests.overall), longest=longest,
+        area=None if area is None else _difference(area, of_all.pairs, of_all.units), longest=longest,
         longest_tokens=None if longest is None or matching.longest is None else matching.longest[1],
         lengths=tuple(
             LengthDifference(
@@ -150,13 +151,12 @@ def _verdict(
     return "not_worse" if low > -margin else "unknown"
 
 
-def _difference(of: MeanDifference, tested: TestedPairs) -> Difference:
-    pairs = tested.pairs
+def _difference(of: MeanDifference, pairs: Sequence[ScoredPair], units: Units) -> Difference:
     return Difference(
-        mean=of.mean, low=of.low, high=of.high, method=of.method, n_pairs=len(pairs), n_units=len(tested.units.units),
+        mean=of.mean, low=of.low, high=of.high, method=of.method, n_pairs=len(pairs), n_units=len(units.units),
         baseline_mean=math.fsum(pair.baseline or 0.0 for pair in pairs) / len(pairs),
-        candidate_mean=math.fsum(pair.candidate or 0.0 for pair in pairs) / len(pairs), worse=tested.units.worse,
-        better=tested.units.better,
+        candidate_mean=math.fsum(pair.candidate or 0.0 for pair in pairs) / len(pairs), worse=units.worse,
+        better=units.better,
     )  # fmt: skip
 
 
@@ -213,14 +213,12 @@ def _at_longest(matching: Matching, confidence: float) -> Difference | None:
     low, high = matching.longest
     steps: Sequence[Sequence[ScoredPair]] = [[pair for pair in matching.pairs if low <= pair.context_tokens <= high]]
     if matching.searched:
-        of_lengths = matching.whole_steps.items()
-        steps = [step for tokens, each in of_lengths if low <= tokens <= high for step in each]
+        steps = [step for tokens, each in matching.whole_steps.items() if low <= tokens <= high for step in each]
     found = _with_missing(steps, confidence, searched=matching.searched)
     if found is None:
         return None
     scored = [pair for step in steps for pair in step if pair.is_scored]
-    units = units_of(scored, unit_names(scored))
-    return _difference(found, TestedPairs(pairs=scored, units=units, difference=found, p_worse=1.0, p_better=1.0))
+    return _difference(found, scored, units_of(scored, unit_names(scored)))
 
 
 def _with_missing(steps: Sequence[Sequence[ScoredPair]], confidence: float, *, searched: bool) -> MeanDifference | None:
@@ -344,10 +342,8 @@ def sequential_tests(matching: Matching, confidence: float) -> PairedTests | Non
     difference = mean_of_parts([each.difference for each in lengths.values()])
     worst = difference.low
     if any(not pair.is_scored for block in everything for pair in block):
-        at_worst = [
-            [units_of((pair.at_worst for pair in block), name) for block in of_length] for of_length in blocks.values()
-        ]
-        worst = mean_of_parts([sequential_difference(units, confidence) for units in at_worst]).low
+        at_worst = ([[pair.at_worst for pair in block] for block in of_length] for of_length in blocks.values())
+        worst = mean_of_parts([sequential_difference(_units(each, name), confidence) for each in at_worst]).low
     return PairedTests(
         overall=replace(tested(everything), difference=difference), worst_low=worst, lengths=lengths,
         corrected_worse=[min(1.0, each.p_worse / shares[tokens]) for tokens, each in lengths.items()],

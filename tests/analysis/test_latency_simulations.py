@@ -23,7 +23,7 @@ Recorder = Callable[[str, object], None]
 
 
 def slower(server: Server, record_property: Recorder) -> Counter[int | None]:
-    """From which length on how many runs take the server to be slower; None: from none."""
+    """How many runs take the server to be slower, by the length from which on; None if they do not."""
     rng, counts = np.random.default_rng(11), Counter[int | None]()
     for _ in range(RUNS):
         found = slowdown(times_by_length(asked_of(server, n=20, rng=rng)), 0.95)

@@ -57,7 +57,7 @@ class OpenAICompatible(Engine):
     `temperature` and the bound of the answer alone are sent, no `top_p` and no `seed` either."""
     max_tokens_name: str = "max_tokens"
     command: Name | None = None
-    """The command that starts the server for a run; None: it runs already. The server has to listen on the host and
+    """The command that starts the server for a run; None if it runs already. The server has to listen on the host and
     port of `base_url`; port 0 takes a free one."""
     start_timeout_s: PositiveFloat = 600.0
 
