@@ -45,7 +45,7 @@ def gone(processes: list[int], *, within_s: float = 15.0) -> bool:
 def is_alive(process: int) -> bool:
     try:
         state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # the second: it ended between open and read
         return False
     return state != "Z"
 
