@@ -49,8 +49,8 @@ class Materials:
     seed: int
     text_identity: str
     bins: int = 1
-    """Bins that documents of natural length are drawn for, by `binning`: `quantile` or `fixed` widths."""
-    binning: str = "quantile"
+    """Bins that documents of natural length are drawn for, by `analysis.binning`."""
+    binning: str = "auto"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
