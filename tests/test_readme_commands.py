@@ -18,6 +18,7 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
+from contextcliff.command_line.keys import help_text
 from contextcliff.composing import conf_dir
 from contextcliff.reporting.leaderboard import means_cells, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
@@ -27,7 +28,6 @@ from tests.kv.sliding_model import sliding_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/recipes.md")
-HELP = "conf/hydra/help/contextcliff.yaml"
 SIMULATED_ENGINE = {"CONTEXTCLIFF_ENGINE": "simulated"}
 
 NEEDS = {
@@ -128,11 +128,11 @@ COMPOSED = [
     for command in COMMANDS
     if command not in PLACEHOLDERS
     and command.arguments != ["ui"]
-    and not {"--config-dir", "--shell-completion"} & {*command.arguments}
+    and not {"--config-dir", "--shell-completion", "--help"} & {*command.arguments}
 ]
 
 
-EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: [a-z]\S*=\S+)+)", text_of(HELP))]
+EXAMPLES = [Command(shown) for shown in re.findall(r"^  (contextcliff '?[a-z]\S+=\S+) ", help_text([]), re.MULTILINE)]
 
 
 @pytest.mark.slow
