@@ -79,16 +79,11 @@ def test_no_option_is_explained_in_lines_that_a_terminal_would_break() -> None:
     assert [line for line in help_text(names).splitlines() if len(line) > 80 and " " in line.strip()] == []
 
 
-@pytest.mark.parametrize(
-    ("name", "line"),
-    [
-        ("modle", "--help modle: no such group or key; did you mean model?"),
-        ("task=nia", "--help task=nia: no such option; did you mean niah? the options are: aggregation, "),
-    ],
-)
-def test_help_on_what_there_is_not_is_an_error(name: str, line: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(line)):
-        help_text([name])
+def test_help_on_what_there_is_not_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="--help modle: no such group or key; did you mean model?"):
+        help_text(["modle"])
+    with pytest.raises(ConfigError, match="--help task=nia: no such option; did you mean niah?"):
+        help_text(["task=nia"])
 
 
 def test_on_a_terminal_a_command_says_at_once_that_it_loads_and_the_next_line_takes_its_place(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +22,8 @@ from tests.test_readme_commands import Command, commands_of, text_of
 from tests.writing.made_context_tester import drawn_rounds, result_folder, table, table_row
 
 PAGE = text_of("docs/migrating.md")
-COMMANDS = [Command(shown) for shown in dict.fromkeys(commands_of(PAGE))]
 GRID, VERTEX, KEY, TAGS, QUOTES, NOVEL, OLD = [
-    each for each in COMMANDS if each != "contextcliff task=niah task.trials=8"
+    Command(shown) for shown in commands_of(PAGE) if shown != "contextcliff task=niah task.trials=8"
 ]
 TEXTS = Path(__file__).parents[1] / "contextcliff" / "datasets" / "texts"
 
@@ -52,17 +50,15 @@ def test_a_command_without_a_server_can_be_sent(own: Path, command: Command) -> 
 
 def test_a_command_with_a_server_runs_on_one_that_is_as_the_page_says(own: Path, tokenizer: str) -> None:
     few = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=2", *QUIET)
-    address = "https://LOCATION-aiplatform.googleapis.com/v1/projects/PROJECT/locations/LOCATION/endpoints/openapi"
     counted = ("tokenizer=huggingface", f"tokenizer.name={tokenizer}")
     with serving(FakeServer(key="secret", listing=(404, {}), refuses={"max_completion_tokens": "unknown"})) as vertex:
-        asked = [each.replace(address, vertex.address) for each in VERTEX.arguments]
-        assert asked != VERTEX.arguments
+        asked = (re.sub("https://LOCATION.*", vertex.address, each) for each in VERTEX.arguments)
         done = contextcliff(*asked, *counted, *few, cwd=own, env={"VERTEX_TOKEN": "secret"})
     assert (done.returncode, done.stderr) == (0, "")
     assert vertex.bodies[-1]["model"] == "google/gemini-2.5-flash"
     routes = {"/api/extra/true_max_context_length": {"value": 4_096}}
     with serving(FakeServer(routes=routes, counts="/api/extra/tokencount")) as koboldcpp:
-        asked = [each.replace("http://localhost:5001", koboldcpp.address) for each in NOVEL.arguments]
+        asked = (each.replace("http://localhost:5001", koboldcpp.address) for each in NOVEL.arguments)
         run(own, *asked, *QUIET, "action=plan")
     assert plan_of(own)["tokenizer"].startswith("koboldcpp")
 
@@ -81,17 +77,15 @@ task.length_fractions=[0.1,1.0] reporting.progress=false dataset.path=novel.txt 
 task=qa judge=llm judge.model.name=gpt-5 engine@judge.engine=vllm task.metric=judge
 engine=vllm model=served model.name=mine engine.seconds_between_requests=1 engine.requests_per_minute=5
 engine=openai engine.base_url=http://localhost:5001 engine.api_key_env=NAME model=gpt
-engine=gemini model=gemini
-experiment=gemini_niah
+experiment=gemini_niah engine=gemini
 experiment=context_rot_ja model.gguf.path=FILE.gguf model.context_window=8000
 task.lengths=[2000,4000,8000] task.depths=[0,0.25,0.5,0.75,1] task.reserve_tokens=100 sampling.max_tokens=50
 task=continuation task.word_list=words.txt task.max_context=8000 task.start_context=1000 task.rounds=3 task.divisions=2
 task=continuation task.lengths=[2048] task.max_tokens=512 sampling.temperature=0.8 sampling.top_k=50 sampling.top_p=0.9
-task=continuation sampling.repetition_penalty=1.1 sampling.min_p=0.02 label=mine reporting.dpi=300
+task=continuation sampling.repetition_penalty=1.1 sampling.min_p=0.02 label=mine reporting.dpi=300 embedding=llamacpp
 task=continuation tokenizer=huggingface tokenizer.name=OWNER/NAME action=analyze
 task=continuation embedding=openai embedding.base_url=http://localhost:5001/v1 embedding.model=NAME
-task=continuation embedding=llamacpp action=compare action.baseline=A action.candidates=[B] action.name=x
-task=continuation action=compare action.remeasure=true
+task=continuation action=compare action.baseline=A action.candidates=[B] action.name=x action.remeasure=true
 engine=koboldcpp model=served
 engine=nvidia_nim model=served
 engine=zai model=glm
@@ -102,41 +96,43 @@ engine=llama_server model=served kv_policy=q8_0 kv_policy.declared=true
 """What the rows say to type, with values for those that are the user's."""
 
 
-def rows() -> list[list[str]]:
-    """The cells of each row of the tables, but for their heads."""
-    found = [line.strip("| ").split(" | ") for line in PAGE.splitlines() if line.startswith("|")]
-    found = [
-        [cell.strip(" |") for cell in row] for row in found if not row[0].startswith(("---", "option there", "there"))
-    ]
-    assert len(found) > 75
+FILE = r"`([\w/]+\.(?:json|jsonl|jsonl\.gz|csv|png|md|html|txt|yaml|db)|outputs/[\w/]+|output_dir/[\w/]+)`"
+KEY_ALONE = r"`((?:engine|kv_policy|sampling|task)\.[\w.]+)`"
+
+
+def rows() -> dict[str, str]:
+    """What each row of the tables says of this tool, by what it says of the other."""
+    lines = [line[1:-1].split("|") for line in PAGE.splitlines() if re.match(r"\| (?!---|option there|there \|)", line)]
+    cells = [[cell.strip() for cell in line] for line in lines]
+    told = {there: f"{there if here == 'the same name' else here} | {' '.join(more)}" for there, here, *more in cells}
+    assert len(told) > 75
+    return told
+
+
+def typed(row: str) -> list[str]:
+    """The overrides that a row shows: with their values, and with none where that is left to the user."""
+    found, before = [], ""
+    for key, value in re.findall(r"(?<![\w?])([\w@/]*(?:\.\w+)*)=([^\s`']*)", " ".join(re.findall("`[^`]+`", row))):
+        before = f"{before.rpartition('.')[0]}{key}" if key.startswith(".") else key
+        found.append(f"{before}=" if re.search(r"[A-Z…]|^\[\{", value) else f"{before}={value}")
     return found
 
 
-def typed(row: list[str]) -> Iterator[str]:
-    """The overrides that a row shows: with their values, and with none where that is left to the user."""
-    before = ""
-    for key, value in re.findall(
-        r"(?<![\w?])((?:[\w@/]+)?(?:\.\w+)*)=([^\s`']*)", " ".join(re.findall("`[^`]+`", " ".join(row[1:])))
-    ):
-        before = key = f"{before.rpartition('.')[0]}{key}" if key.startswith(".") else key
-        yield f"{key}=" if re.search(r"[A-Z…]|^\[\{", value) else f"{key}={value}"
+def named(pattern: str) -> set[Any]:
+    return {found for row in rows().values() for found in re.findall(pattern, row)}
 
 
-def test_what_the_rows_say_to_type_is_tried() -> None:
-    shown = {override for row in rows() for override in typed(row)}
+def test_every_row_has_something_that_is_tried() -> None:
     tried = {word for line in TRIED for word in shlex.split(line)}
-    assert {
-        each
-        for each in shown
-        if not any(word.startswith(each) if each.endswith("=") else word == each for word in tried)
-    } == set()
-    assert len(shown) > 75
+    begun = {f"{word.partition('=')[0]}=" for word in tried}
+    assert {each for row in rows().values() for each in typed(row)} - tried - begun == set()
+    untried = [there for there, row in rows().items() if not typed(row) and not re.search(f"{FILE}|{KEY_ALONE}", row)]
+    assert untried == ["`eval_set` (LangSmith)", "text shown while it is written", "`HF_TOKEN`"]
 
 
 def test_a_key_that_a_row_names_alone_is_there() -> None:
     config = composed("task=continuation", "engine=vllm", "model=served")
-    for key in named(r"`((?:engine|kv_policy|sampling|task)\.[\w.]+)`"):
-        assert OmegaConf.select(config, key, default=config) is not config
+    assert [key for key in named(KEY_ALONE) if OmegaConf.select(config, key, default=config) is config] == []
 
 
 @pytest.mark.parametrize("line", TRIED)
@@ -147,37 +143,24 @@ def test_what_the_rows_say_to_type_can_be_built(own: Path, line: str) -> None:
             assert invocation.task.lengths_in(invocation.context_budget(window))
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in rows() if len(row) > 2 and re.match("[0-9]", row[2])], ids=lambda row: row[1]
-)
-def test_a_remark_that_begins_with_a_number_says_the_default(row: list[str]) -> None:
-    key = next(typed(row)).partition("=")[0]
-    told = re.match("[0-9.,]*[0-9]", row[2])
-    assert told is not None
-    assert float(told[0].replace(",", "")) == OmegaConf.select(composed("task=continuation"), key)
-
-
-def named(pattern: str) -> set[Any]:
-    return {found for row in rows() for cell in row[1:] for found in re.findall(pattern, cell)}
+def test_a_remark_that_begins_with_a_number_says_the_default() -> None:
+    config, told = composed("task=continuation"), named(r"^`([\w.]+)=.*? \| ([0-9.,]*[0-9])\b")
+    assert len(told) == 7
+    assert [key for key, number in told if float(number.replace(",", "")) != OmegaConf.select(config, key)] == []
 
 
 @pytest.mark.slow
 def test_the_files_that_the_rows_name_are_written_and_have_the_parts_that_are_named(own: Path) -> None:
-    run(own, "experiment=context_rot_ja", *SIMULATED, "reporting.figures=true", "task.save_contexts=true")
+    drawn = (*SIMULATED, "reporting.figures=true")
+    run(own, "experiment=context_rot_ja", *drawn, "task.save_contexts=true")
     (asked,) = folders(own)
-    simulated = (*SIMULATED, "reporting.figures=true", "model=smollm2", "task.rounds=2")
     without_server = [each for each in NOVEL.arguments if not each.startswith(("engine", "model"))]
-    run(own, *without_server, *simulated)
+    run(own, *without_server, *drawn, "task.rounds=2")
     (wrote,) = {*folders(own)} - {asked}
-    run(
-        own,
-        *(each.replace("RUN_ID", wrote) for each in OLD.arguments),
-        *SIMULATED,
-        "action.name=mine",
-        "reporting.figures=true",
-    )
-    files = named(r"`([\w/]+\.(?:json|jsonl|jsonl\.gz|csv|png|md|html|txt|yaml|db)|outputs/[\w/]+|output_dir/[\w/]+)`")
-    patterns = {re.sub("RUN_ID|NAME|_N_|EXPERIMENT", "*", each.replace("output_dir", "outputs")) for each in files}
+    run(own, *(each.replace("RUN_ID", wrote) for each in OLD.arguments), *drawn, "action.name=mine")
+    patterns = {
+        re.sub("RUN_ID|NAME|_N_|EXPERIMENT", "*", each.replace("output_dir", "outputs")) for each in named(FILE)
+    }
     assert len(patterns) >= 20
     assert {each for each in patterns if not any(own.rglob(each.rstrip("/")))} == set()
     for part, name in named(r"`(\w+)` in `([\w.]+\.json)`"):
@@ -202,9 +185,8 @@ def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() ->
 
 
 def test_on_windows_the_pairs_of_quotes_change_places() -> None:
-    assert composed("task=niah_static_ja", "task.needle.text='鍵は、底（右）にある。'").task.needle.text == (
-        "鍵は、底（右）にある。"
-    )
+    changed = composed("task=niah_static_ja", "task.needle.text='鍵は、底（右）にある。'")
+    assert changed.task.needle.text == "鍵は、底（右）にある。"
 
 
 def test_without_the_inner_quotes_the_error_writes_the_command() -> None:

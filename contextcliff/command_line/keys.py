@@ -55,7 +55,6 @@ contextcliff: how many tokens can a language model really be given?
 
 GROUP=OPTION chooses one; those in brackets hold where none is chosen:
 {groups}
-
 GROUP.KEY=VALUE sets a key. What the options and keys of a group mean:
   contextcliff --help task                    also --help task=qa, --help model
 {others}
