@@ -251,6 +251,13 @@ class Analysis:
         """The bins in tokens of the user's own prompts, as the cap is: what tables, figures and sentences say."""
         return tuple(each.with_offset(-(self.safe_cap.server_offset_tokens or 0)) for each in self.bins)
 
+    def is_decided(self, length: Bin) -> bool:
+        """Whether a length lies in a zone that is shown: stable, or degraded."""
+        ends = {zone.name: zone for zone in self.zones}
+        stable, degraded = ends.get("stable"), ends.get("degraded")
+        is_below = degraded is not None and length.below_from >= degraded.min_tokens
+        return is_below or (stable is not None and length.clears_up_to <= stable.max_tokens)
+
     def measured(self, asked_tokens: int) -> int:
         """The median prompt of a length that was asked for, as sentences name it; that length itself where none was."""
         return next((each.median_tokens for each in self.lengths if each.asked_tokens == asked_tokens), asked_tokens)
