@@ -144,6 +144,11 @@ class Limit:
     """Further answers there that decide it, or are likely to; None where no number is known."""
 
 
+EARNS_POINTS = Note("In this test {whether}the model earns {share} points in prompts of {lengths}")
+"""What is claimed of a model by a task that says nothing else: `whether` it is decided, the `share` that is reached,
+and at which `lengths`."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SafeCap:
     """The answer: up to which length prompts keep every limit that was asked for, the model's answers being one.
@@ -183,6 +188,8 @@ class SafeCap:
     """What the tests of lengths that were added later take from it."""
     verdict: VerdictName
     reason: Note
+    claim: Note | None = None
+    """What was asked, and what the answer is, in one sentence; None where nothing was, or an earlier version judged."""
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
     metrics: tuple[str, ...] = ()
