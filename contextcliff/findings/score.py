@@ -147,6 +147,8 @@ def curve_figure(report: Report, bins: Sequence[Bin], *, what: Quantity) -> Figu
     if what == "score":
         _fitted(axes, report, axis=axis)
     counts = [("n", [b.n_samples for b in bins], drawing.GREY)]
+    if any(0 < b.n_items < b.n_samples for b in bins):  # a question that is put again is no further evidence
+        counts.append(("questions", [b.n_items for b in bins], drawing.GREY))
     if any(b.n_unscored for b in bins):
         counts.append(("unscored", [b.n_unscored for b in bins], drawing.RED))
     tokens = [max(1, b.median_tokens) for b in bins]
@@ -267,8 +269,8 @@ def heatmap_figure(report: Report) -> Figure:
         column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
         if cell.n_samples == 1:
-            ink = drawing.ON_LIGHT
-            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1.0, 1.0, facecolor=drawing.ON_DARK, alpha=_PALE,
+            ink = "black"  # on a dark page both are exchanged
+            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1.0, 1.0, facecolor="white", alpha=_PALE,
                                      linewidth=0.0))  # fmt: skip
         if not cell.informative:
             axes.add_patch(Rectangle((column - 0.44, row - 0.43), 0.88, 0.86, fill=False, edgecolor=ink, linewidth=1.0,
@@ -313,7 +315,7 @@ def _heatmap_legend(
     if gaps:
         handles.append(Patch(facecolor=_UNMEASURED, edgecolor="0.6", label="no data"))
     if any(cell.n_samples == 1 for cell in cells):
-        handles.append(Patch(facecolor=(*full, 1.0 - _PALE), edgecolor="0.6", label="pale: a single sample"))
+        handles.append(Patch(facecolor=(*full, 1.0 - _PALE), edgecolor="0.6", label="faint: a single sample"))
     if not all(cell.informative for cell in cells):
         label = "can't show a cliff, by its controls\n(low ceiling or high floor)"
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=_FRAME, label=label))

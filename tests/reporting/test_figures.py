@@ -214,12 +214,12 @@ def test_undecided_points_are_hollow(cliff: Report) -> None:
     assert hollow.get_markerfacecolor() == "white"
 
 
-def test_a_cell_of_one_sample_is_pale_and_n_stands_over_the_columns(cliff: Report) -> None:
+def test_a_cell_of_one_sample_is_faint_and_n_stands_over_the_columns(cliff: Report) -> None:
     few = tuple(replace(cell, n_samples=1 + place % 3) for place, cell in enumerate(cliff.analysis.cells))
     figure = heatmap_figure(edited(cliff, cells=few))
     assert len(figure.axes[0].patches) == sum(cell.n_samples == 1 for cell in few)
     said = words(figure)
-    assert "pale: a single sample" in said
+    assert "faint: a single sample" in said
     assert "n=9" in said  # of 1, 2, 3, 1 and 2 samples
     assert "1.00" in said
     assert "1.00\nn=2" in said
