@@ -161,7 +161,7 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         fraction_of_window=cap.fraction_of_max,
         quantity=cap.quantity,
         threshold=cap.threshold,
-        threshold_score=phrases.threshold_score(report),
+        threshold_score=phrases.tested_threshold(cap),
         confidence=cap.confidence,
         crossing_low=cap.ci_low,
         crossing_high=cap.ci_high,

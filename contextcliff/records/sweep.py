@@ -68,7 +68,7 @@ class SweepRow:
     threshold: float | None = None
     """As it was set: a score, a share of a baseline's, or of healthy rounds."""
     threshold_score: float | None = None
-    """As a score; None where it is no threshold of scores."""
+    """What that comes to, 0-1; None where it is relative to a baseline that has no score."""
     confidence: float | None = None
     crossing_low: int | None = None
     crossing_high: int | None = None

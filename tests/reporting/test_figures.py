@@ -238,6 +238,7 @@ def test_curves_of_runs_are_of_what_is_tested(cliff: Report) -> None:
         drawn(written, "healthy_rounds"),
     ):
         assert figure.axes[0].get_ylabel() == "share of healthy rounds"
+    assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.7]
     assert "The cap is by the share of healthy rounds, not this" in " ".join(words(score_figure(written)))
 
 
