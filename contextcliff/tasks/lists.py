@@ -53,7 +53,7 @@ class Listing:
 class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
-    claim = Note("In a test of word lists {whether}the model names {share} words in prompts of {lengths}")
+    claim = Note("In a test of word lists {whether}the model names {share} words asked for in prompts of {lengths}")
     instruction: str
     question: Annotated[str, Field(min_length=1)]
     answer_format: str

@@ -77,11 +77,11 @@ DESIGNED = options(without=("continuation", "qa"))
 
 CLAIMED = {
     "niah": "In a needle test the model finds S hidden facts in prompts of L",
-    "aggregation": "In a counting test the model gives S answers right in prompts of L",
+    "aggregation": "In a counting test the model answers S questions right in prompts of L",
     "babilong_qa1": "In a test of scattered facts the model answers S questions right in prompts of L",
     "tracing": "In a tracing test the model follows S variables in prompts of L",
     "qa": "In a test of questions the model answers S questions right in prompts of L",
-    "ruler_cwe": "In a test of word lists the model names S words in prompts of L",
+    "ruler_cwe": "In a test of word lists the model names S words asked for in prompts of L",
     "repeat": "In a copying test the model earns S points in prompts of L",
     "mrcr": "In a test of conversations the model earns S points in prompts of L",
     "graphwalks": "In a graph test the model earns S points in prompts of L",

@@ -35,7 +35,7 @@ class Aggregation(PlantingTask):
     """A row of lengths. Each of `words` coded words occurs `min_count` to `max_count` times."""
 
     name = "aggregation"
-    claim = Note("In a counting test {whether}the model gives {share} answers right in prompts of {lengths}")
+    claim = Note("In a counting test {whether}the model answers {share} questions right in prompts of {lengths}")
 
     mode: Literal["count", "most_frequent"]
     words: Annotated[Int, Field(ge=2, le=20)]
