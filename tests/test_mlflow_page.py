@@ -115,7 +115,7 @@ def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> No
     [
         (SWEEP, "", ("Child runs", "3 of 3 jobs ended", Q8_0)),
         (Q8_0, "", ("Parent run", "SAFE CAP:", SWEEP, "essays")),
-        (F16, "/model-metrics", ("by_length (", "safe_cap (", "by_depth (11)")),
+        (F16, "/model-metrics", ("by_length (", "cells (", "safe_cap (")),
         (F16, "/artifacts/figures/score_by_length.png", ("score_by_length.png",)),
         (F16, "/artifacts/samples_table.json", ("question", "prediction", "failure", "sample_id")),
         (F16, "/artifacts/report.md", ("Worth a look",)),

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _PAGE = f"http://{HOST}:5000"
-_LAYOUT_VERSION = 2
+_LAYOUT_VERSION = 3
 _COMPARISON = "contextcliff.comparison"
 _FOLDER = "contextcliff.folder"
 _MANIFEST = "manifest.json"
