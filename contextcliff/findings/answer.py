@@ -38,7 +38,10 @@ class AnswerFinding(Finding[None]):
         return (Pairs(rows=tuple(_details(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        yield Measurement(key="safe_cap_tokens", value=report.analysis.safe_cap.tokens)  # the first in MLflow's list
+        # The cap is the first in MLflow's list, and the curve the first chart: their sections are sorted by name.
+        yield Measurement(key="safe_cap_tokens", value=report.analysis.safe_cap.tokens)
+        for each in report.analysis.lengths:
+            yield Measurement(key="answer/score", value=each.mean, step=each.asked_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap

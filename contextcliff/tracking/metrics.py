@@ -85,6 +85,8 @@ _RENAMED = tuple(
         "writing/tiers_(measures_)?": "writing/",
         "writing/([^/]+)_mean$": r"writing/\1",
         "writing/health_levels_": "writing/healthy_",
+        r"(candidate_\d+)/lengths_": r"\1/by_length/",
+        "(mean_over_tasks.*)/points_": r"\1/",
     }.items()
 )
 """The metrics that have other names than in `report.json`: MLflow sorts sections by name, and the curve, `by_length`,
@@ -113,7 +115,7 @@ def numbers_of(value: object, key: str = "", path: str = "", step: int = 0, end:
         for name, inner in value.items():
             under = f"{key}{name}{'_' if key else '/'}"
             yield from numbers_of(inner, under, f"{path}.{name}".lstrip("."), step, end)
-    elif isinstance(value, list):
+    elif isinstance(value, list | tuple):
         for place, row in enumerate(value):
             yield from _numbers_of_row(row, place, key, path, step, end)
     elif isinstance(value, int | float) and not isinstance(value, bool):
