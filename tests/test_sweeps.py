@@ -72,7 +72,7 @@ def test_a_sweep_is_one_run_over_the_runs_of_its_jobs(swept: tuple[Path, subproc
     }
     means = json.loads(next(folder.rglob("mean_over_tasks.json")).read_text(encoding="utf-8"))["means"]
     (smollm2,) = (each for each in means if each["model"].startswith("SmolLM2"))
-    assert points(folder, parent, "mean_over_tasks/SmolLM2-135M-Instruct _simulated_/mean") == [
+    assert points(folder, parent, "mean_over_tasks/SmolLM2-135M-Instruct simulated/mean") == [
         (each["asked_tokens"], each["mean"]) for each in smollm2["points"]
     ]
     below = children(folder)

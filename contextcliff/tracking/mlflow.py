@@ -165,8 +165,8 @@ class MLflowTracker(MLflowStore):
             names = {(row.model, row.kv_policy, str(row.differing)): name_of(row, rows) for row in rows}
             means = {}
             for each in task_means(rows):
-                name = names[each.model, each.kv_policy, str(each.options)]
-                means[f"mean_over_tasks/{name}"] = asdict(replace(each, incomplete={}))
+                name = re.sub(r"[^\w./=-]+", " ", names[each.model, each.kv_policy, str(each.options)])
+                means[f"mean_over_tasks/{name.strip()}"] = asdict(replace(each, incomplete={}))
             points += [replace(each, key=valid_key(each.key)) for each in numbers_of(means)]
         latest = {each.key: each.value for each in points}
         with self.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
