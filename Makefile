@@ -16,7 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(RUN) ## set up, then find the safe cap of the embedded model (OVERRIDES="task.trials=8" to change it)
+run: $(RUN) ## set up, find a small model's safe cap (OVERRIDES="seed=1 …")
 	$(BIN)/python -m contextcliff $(OVERRIDES)
 
 install: $(DEV) ## set up the environment with what developers need
@@ -24,7 +24,7 @@ install: $(DEV) ## set up the environment with what developers need
 test: $(DEV) ## set up, then run the tests, the embedded model's included
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not browser"
 
-test-all: $(ALL) ## set up more, then run what `make test` leaves out: long simulations, more examples, torch, a browser
+test-all: $(ALL) ## the other tests: long simulations, torch, a browser
 	HYPOTHESIS_PROFILE=thorough $(BIN)/pytest -n auto --dist worksteal -m "(slow or torch or hypothesis) and not browser"
 	$(BIN)/pytest -m browser
 
@@ -41,7 +41,7 @@ format: $(DEV) ## format the code
 ui: $(RUN) ## open MLflow's page on the local runs, at the leaderboard
 	$(BIN)/python -m contextcliff ui
 
-clean: ## remove the environment and the caches, never outputs/ or mlruns/
+clean: ## remove the environment and caches, never outputs/ or mlruns/
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
 
 $(VENV)/bin/python:

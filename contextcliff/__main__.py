@@ -18,8 +18,18 @@ if TYPE_CHECKING:
     from hydra.core.override_parser.types import Override
 
 
+_LOADING = "loading …"
+"""Said on a terminal until something else is: libraries and weights take seconds to load."""
+
+
 def main() -> None:
     """The console script."""
+    loads = os.isatty(2) and not any(
+        each.startswith("-") or each == "reporting.progress=false" for each in sys.argv[1:]
+    )
+    if loads:  # the next line begins where it does, and is longer
+        sys.stderr.write(f"{_LOADING}\r")
+        sys.stderr.flush()
     jobs.prepare_environment()
     try:
         code = _run(sys.argv[1:])
@@ -31,6 +41,9 @@ def main() -> None:
         code = ExitCode.FAILED
     except ContextCliffError as error:
         code = jobs.refused(error)
+    finally:
+        if loads:
+            sys.stderr.write(f"{'':{len(_LOADING)}}\r")
     sys.exit(code)
 
 
@@ -45,11 +58,14 @@ def _run(arguments: list[str]) -> ExitCode:
 
         return show_runs(arguments[1:])
     from contextcliff.command_line.compose import run_again
-    from contextcliff.command_line.keys import checked
+    from contextcliff.command_line.keys import checked, help_text
     from contextcliff.command_line.overrides import completing, parse_command_line, parse_overrides, use_config_dir
 
     typed = parse_command_line(arguments)
     use_config_dir(typed.config_dir)
+    if typed.help:
+        sys.stdout.write(help_text(typed.overrides))
+        return ExitCode.DONE
     overrides = parse_overrides(typed.overrides)
     if (again := run_again(overrides)) is not None:
         overrides = parse_overrides(again)
@@ -108,7 +124,7 @@ def _run_hydra(overrides: Sequence[Override]) -> ExitCode:
         if error.unseen_message:
             print_error(error.unseen_message)
         return error.code
-    except SystemExit as end:  # --help and --cfg end so, and an unknown --package, with a line of Hydra's
+    except SystemExit as end:  # --cfg ends so, and an unknown --package, with a line of Hydra's
         if isinstance(end.__context__, BrokenPipeError):  # so rich ends a program whose output is closed
             raise end.__context__ from None
         return stop_code() or (ExitCode.BAD_CONFIGURATION if end.code else ExitCode.DONE)

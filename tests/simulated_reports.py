@@ -57,6 +57,7 @@ class Law:
 
 
 CLIFF = Law(right=(20, 20, 20, 20, 9))
+SLOPE = Law(right=(20, 17, 12, 7, 3))
 FLAT = Law(right=(20, 20, 20, 20, 20))
 WITHOUT_CAP = Law(right=(4, 4, 4, 3, 2), n=4)
 PARTIAL = Law(right=(20, 20, 20, 15, 4), unscored=(0, 0, 0, 3, 12))

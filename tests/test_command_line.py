@@ -11,13 +11,16 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from omegaconf import OmegaConf
 
 import contextcliff as package
 from contextcliff.command_line.jobs import JobFailed
-from contextcliff.command_line.keys import ANY_KEYS
+from contextcliff.command_line.keys import ANY_KEYS, help_text
+from contextcliff.composing import conf_dir
+from contextcliff.errors import ConfigError
 from tests.commands import SIMULATED, contextcliff, contextcliff_process, python, reports
 from tests.compositions import composed, jobs_of, line_of
 
@@ -32,20 +35,63 @@ def loaded_by(folder: Path, *arguments: str) -> set[str]:
     return {*python("-c", code, *arguments, cwd=folder).stdout.splitlines()[-1].split()}
 
 
-def test_help_lists_groups_and_keys_and_loads_nothing_heavy(tmp_path: Path) -> None:
+def test_help_has_two_screens_and_loads_nothing_heavy(tmp_path: Path) -> None:
     done = contextcliff_process("--help", cwd=tmp_path)
-    assert done.returncode == 0
-    assert "how many tokens can a language model really be given?" in done.stdout
-    for told in (
-        "kv_policy: bf16, expected_attention",
-        "llama_server, llamacpp, lmstudio",
-        "threshold: 0.8",
-        "trials: auto",
-    ):
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "how many tokens can a language model really be given?" in lines[0]
+    assert len(lines) < 2 * 24
+    assert max(map(len, lines)) <= 80
+    for told in ("kv_policy  bf16, expected_attention", "llama_server, [llamacpp], lmstudio", "budget,\nreporting."):
         assert told in done.stdout
     loaded = loaded_by(tmp_path, "--help")
     assert "hydra" in loaded
     assert loaded.isdisjoint({*HEAVY, "pydantic"})
+
+
+TOLD = {
+    "task": (
+        "  repeat                 Copy a long numbered list,",
+        "trials: auto                 # one sample after the",
+    ),
+    "task.trials=8": ("trials: auto",),
+    "model=qwen3_4b": ("model=qwen3_4b has these keys, as model.KEY=VALUE:\n\n# Qwen3, 4 billion", "  repo: Qwen/"),
+    "dataset": (
+        "story: the_tide_clerk        # the built-in text",
+        "  control_tokens: spell      # of the model's own",
+    ),
+    "experiment=quick": ("#   python -m contextcliff experiment=quick\n", "  lengths: [256, 512, 1024]\n"),
+    "reporting": ("  dpi: 150                   # of the figures",),
+    "seed": ("seed: 0                      # of everything that is drawn",),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_help_on_a_group_an_option_or_a_key_is_what_its_file_says(name: str) -> None:
+    for told in TOLD[name]:
+        assert told in help_text([name])
+
+
+def test_no_option_is_explained_in_lines_that_a_terminal_would_break() -> None:
+    names = [
+        f"{file.parent.name}={file.stem}" for file in conf_dir().glob("*/*.yaml") if file.parent.name != "published"
+    ]
+    assert [line for line in help_text(names).splitlines() if len(line) > 80 and " " in line.strip()] == []
+
+
+def test_help_on_what_there_is_not_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="--help modle: no such group or key; did you mean model?"):
+        help_text(["modle"])
+    with pytest.raises(ConfigError, match="--help task=nia: no such option; did you mean niah?"):
+        help_text(["task=nia"])
+
+
+def test_on_a_terminal_a_command_says_at_once_that_it_loads_and_the_next_line_takes_its_place(tmp_path: Path) -> None:
+    with mock.patch("os.isatty", return_value=True):
+        said = contextcliff("model=nope", cwd=tmp_path).stderr
+        helped = contextcliff("--help", cwd=tmp_path)
+    assert re.fullmatch(r"loading …[\r\n]error: model=nope: .+\n {9}[\r\n]", said)  # read as lines
+    assert helped.stderr == ""
 
 
 @pytest.mark.slow

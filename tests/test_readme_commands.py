@@ -1,6 +1,6 @@
-"""Every command of the README and of docs/recipes.md is one, fits its window, and runs as it stands; those of
-docs/migrating.md for Japanese text, through a real shell and Hydra's grammar, mean what they say. Every shipped
-experiment is in the README, runs as it is, and says what it lacks; RULER's end with a mean."""
+"""Every command of the README and of docs/recipes.md is one, fits its window, and runs as it stands; those of other
+pages can be built. Every shipped experiment is in the README, runs as it is, and says what it lacks; RULER's end with a
+mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import csv
 import json
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from math import prod
 from pathlib import Path
@@ -18,16 +17,16 @@ import pytest
 from omegaconf import OmegaConf
 
 from contextcliff.analysis.task_means import TaskMeans, task_means
+from contextcliff.command_line.keys import help_text
 from contextcliff.composing import conf_dir
 from contextcliff.reporting.leaderboard import means_cells, sentences, title
 from tests.analysis.test_task_means import PERFECT, N, row
 from tests.commands import DRAWN, QUIET, SIMULATED, contextcliff, reports
-from tests.compositions import ON_THE_HUB, built, composed, jobs_of, line_of
+from tests.compositions import ON_THE_HUB, built, composed, jobs_of
 from tests.kv.sliding_model import sliding_model
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ("README.md", "docs/recipes.md")
-HELP = "conf/hydra/help/contextcliff.yaml"
 SIMULATED_ENGINE = {"CONTEXTCLIFF_ENGINE": "simulated"}
 
 NEEDS = {
@@ -86,15 +85,14 @@ COMMAND = r"(?:[A-Z_]+=\S+ )*(?:(?:\.venv/bin/)?python -m )?contextcliff"
 
 
 def commands_of(page: str) -> Iterator[str]:
-    """The commands in the code blocks and in the inline code of a page, in one form."""
-    blocks = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-    found = [
-        line
-        for block in blocks.findall(page)
-        for line in re.findall(rf"(?:^|\$\()({COMMAND}(?: [^#)\n]*)?)", block, re.MULTILINE)
-    ]
-    found += re.findall(rf"`({COMMAND} [^`]+)`", blocks.sub("", page))
-    for command in found:
+    """The commands in the code blocks and in the inline code of a page, in one form, on a line each."""
+    page = re.sub(r" \\\n +", " ", page)
+    fenced = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+    prose = fenced.sub("", page)
+    for block in (*fenced.findall(page), *re.findall(r"^ {4}(\S.*)$", prose, re.MULTILINE)):
+        for found in re.findall(rf"^({COMMAND}(?: .*?)?)(?: +#.*)?$|\$\(({COMMAND} [^)]*)\)", block, re.MULTILINE):
+            yield re.sub(r"(\.venv/bin/)?python -m ", "", "".join(found)).strip()
+    for command in re.findall(rf"`({COMMAND} [^`]+)`", prose):
         yield re.sub(r"(\.venv/bin/)?python -m ", "", command).strip()
 
 
@@ -102,7 +100,15 @@ def text_of(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
 
-COMMANDS = [Command(shown) for shown in dict.fromkeys(each for page in PAGES for each in commands_of(text_of(page)))]
+def commands_on(*pages: str) -> list[Command]:
+    return [Command(shown) for shown in dict.fromkeys(each for page in pages for each in commands_of(text_of(page)))]
+
+
+COMMANDS = commands_on(*PAGES)
+ELSEWHERE = {str(file.relative_to(ROOT)) for file in ROOT.glob("docs/**/*.md")} - {*PAGES}
+ON_OTHER_PAGES = commands_on(
+    *sorted(ELSEWHERE - {"docs/deploy.md", "docs/migrating.md"})
+)  # which have tests of their own
 PLACEHOLDERS = {"contextcliff experiment=NAME"}
 """The form of commands, in a sentence."""
 
@@ -123,16 +129,22 @@ def test_the_pages_show_commands_and_each_of_the_list_still_stands_there() -> No
     assert {*NEEDS} & {*AFTER, *ENDS_WITH} == set()
 
 
+def test_a_shell_takes_every_command_as_it_stands() -> None:
+    """zsh takes a bracket without quotes for a pattern."""
+    bare = {each: re.sub("'[^']*'|\"[^\"]*\"", "", each) for each in commands_on(*PAGES, *sorted(ELSEWHERE))}
+    assert [command for command, left in bare.items() if {*left} & {*"[]{}*?"}] == []
+
+
 COMPOSED = [
     command
-    for command in COMMANDS
+    for command in dict.fromkeys([*COMMANDS, *ON_OTHER_PAGES])
     if command not in PLACEHOLDERS
     and command.arguments != ["ui"]
-    and not {"--config-dir", "--shell-completion"} & {*command.arguments}
+    and not {"--config-dir", "--shell-completion", "--help"} & {*command.arguments}
 ]
 
 
-EXAMPLES = [Command(shown) for shown in re.findall(r"python -m (contextcliff(?: [a-z]\S*=\S+)+)", text_of(HELP))]
+EXAMPLES = [Command(shown) for shown in re.findall(r"^  (contextcliff '?[a-z]\S+=\S+) ", help_text([]), re.MULTILINE)]
 
 
 @pytest.mark.slow
@@ -176,54 +188,6 @@ def test_a_folder_of_options_of_ones_own_is_read_by_the_command_that_is_shown(tm
     done = contextcliff(*command.arguments, "--cfg", "job", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "label: mine" in done.stdout
-
-
-MIGRATING = (Path(__file__).parents[1] / "docs" / "migrating.md").read_text(encoding="utf-8")
-SECTION = MIGRATING.partition("### Japanese on the command line")[2].partition("\n## ")[0]
-PREFIX = "python -m contextcliff "
-
-
-def japanese() -> list[list[str]]:
-    """The arguments of each command of the section, as a shell hands them over."""
-    blocks = re.findall(r"(?:^ {4}.*\n)+", SECTION, re.MULTILINE)
-    scripts = [re.sub(r"^ {4}", "", block, flags=re.MULTILINE) for block in blocks]
-    assert all(script.startswith(PREFIX) for script in scripts)
-    told = [
-        subprocess.run(
-            ["sh", "-c", f"printf '%s\\0' {script.removeprefix(PREFIX)}"], capture_output=True, text=True, check=True
-        ).stdout
-        for script in scripts
-    ]
-    return [arguments.split("\0")[:-1] for arguments in told]
-
-
-def test_japanese_comes_through_as_it_is_written() -> None:
-    needle = composed(*japanese()[0]).task.needle
-    assert needle.text == "「銅の鍵」は、戸棚（二段目）の奥にある：灰色の箱＝右側。"
-    assert needle.question == "「銅の鍵」は どこにありますか？"
-    assert needle.keywords == ["戸棚", "灰色の箱"]
-    several = composed(*japanese()[1])
-    assert several.dataset.path == "小説/第一章.txt"
-    assert several.task.needles == [{"text": "傘は赤い。", "answer": "赤"}, {"text": "帽子は青い。", "answer": "青"}]
-
-
-def test_quotes_interpolations_and_apostrophes_are_escaped_as_the_page_says() -> None:
-    needle = composed(*japanese()[2]).task.needle
-    assert needle.text == 'He said "red" (a=b, c: [d]) for ${5}, and that\'s all.'
-    assert needle.answer == "red"
-
-
-def test_on_windows_the_pairs_of_quotes_change_places() -> None:
-    assert composed("task=niah_static_ja", "task.needle.text='鍵は、底（右）にある。'").task.needle.text == (
-        "鍵は、底（右）にある。"
-    )
-
-
-def test_without_the_inner_quotes_the_error_writes_the_command() -> None:
-    assert line_of("task=niah_static_ja", "task.needle.text=鍵は、底にある。") == (
-        "task.needle.text=鍵は、底にある。: needs quotes twice, for the shell and inside; write "
-        "'task.needle.text=\"鍵は、底にある。\"'"
-    )
 
 
 EXPERIMENTS = sorted(file.stem for file in (conf_dir() / "experiment").glob("*.yaml"))

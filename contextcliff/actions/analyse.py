@@ -63,6 +63,7 @@ def _study_facts(run: RunState) -> StudyFacts:
 
     facts, invocation, judge = run.stored.facts, run.invocation, run.invocation.judge
     traits = invocation.task.traits
+    metrics = invocation.task.metrics_of(item.sample for item in run.scored)
     return StudyFacts(
         max_context_tokens=facts.context_window,
         designed_lengths=traits.designed_lengths,
@@ -71,7 +72,8 @@ def _study_facts(run: RunState) -> StudyFacts:
         judge=None if judge is None else facts.judge,
         judge_right_from=0 if judge is None else judge.right_from,
         judge_decides=traits.is_judged,
-        metrics=invocation.task.metrics_of(item.sample for item in run.scored),
+        metrics=metrics,
+        claim=invocation.task.claim_by(metrics),
         embedder=facts.embedder,
         audit=facts.audit,
         begins_anywhere=traits.begins_anywhere,

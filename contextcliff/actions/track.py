@@ -169,11 +169,12 @@ def code_commit() -> str:
 
 def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
     from contextcliff.findings import phrases
+    from contextcliff.findings.finding import tested_lengths
 
     run, analysis = report.run, report.analysis
     cap = analysis.safe_cap
     scored = [each for each in analysis.lengths if each.mean is not None]
-    curve = curve_of(scored)
+    curve = curve_of(tested_lengths(report))
     return SweepRow(
         job=place.job,
         model=run.model,
@@ -191,8 +192,9 @@ def row_of(report: Report, place: SweepPlace, *, folder: str) -> SweepRow:
         shape=cap.shape or "",
         evidence=cap.evidence or "",
         fraction_of_window=cap.fraction_of_max,
+        quantity=cap.quantity,
         threshold=cap.threshold,
-        threshold_score=phrases.threshold_score(report),
+        threshold_score=phrases.tested_threshold(cap),
         confidence=cap.confidence,
         crossing_low=cap.ci_low,
         crossing_high=cap.ci_high,

@@ -26,8 +26,9 @@ class AnalysisSettings:
     """Of the cap (one-sided) and of every interval that is shown (two-sided)."""
     bins: Count = 10
     """Bins, where documents have their natural length; designed lengths are bins of their own."""
-    binning: Literal["quantile", "fixed"] = "quantile"
-    """About as many documents in each bin, or equal widths in tokens."""
+    binning: Literal["auto", "quantile", "log", "fixed"] = "auto"
+    """About as many documents in each bin (`quantile`), or equal steps of the logarithm of the length, or of tokens.
+    `auto` is `quantile`, or `log` where one of those bins would span more than three octaves."""
     baseline_tokens: PositiveInt | None = None
     """The baseline of a relative threshold is the bins up to here; None: the shortest bin."""
 

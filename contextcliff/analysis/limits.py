@@ -12,7 +12,7 @@ counts as too late. Only requests count whose prompt the server had to read (`an
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from contextcliff.analysis.bins import fresh_requests
@@ -22,7 +22,7 @@ from contextcliff.analysis.search import fewest_steps
 from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import LOW_BASELINE, FixedSequenceTest, RelativeThreshold, Threshold
 from contextcliff.records.amounts import QUANTITIES, none_scored
-from contextcliff.records.analysis import Limit, SafeCap
+from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap
 from contextcliff.records.generation import NOT_SENT
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
@@ -49,6 +49,48 @@ def limited(study: Study, *, judge_is_known: bool = True) -> SafeCap:
         reason=cap.reason
         if least.name == "quality" or least.at_least
         else Note("{why}; by the answers: {reason}", why=least.why, reason=cap.reason),
+        claim=_claim(study, least),
+    )  # fmt: skip
+
+
+_NOT_BY_ANSWERS: Mapping[tuple[Outcome, LimitName], Note] = {
+    ("below", "memory"): Note("Not even prompts of {tokens:,} tokens, the shortest tested, fit into the memory"),
+    ("below", "latency"): Note("Not even prompts of {tokens:,} tokens, the shortest tested, are answered in time"),
+    ("undecided", "memory"): Note("It is not known whether prompts of {tokens:,} tokens fit into the memory"),
+    ("undecided", "latency"): Note("It is not decided whether prompts of {tokens:,} tokens are answered in time"),
+}
+_SHARES: Mapping[tuple[bool, bool], Note] = {
+    (False, False): Note("at least {share:percent} of{base:unsaid}"),
+    (False, True): Note("fewer than {share:percent} of{base:unsaid}"),
+    (True, False): Note("at least {share:percent} as many{base:unsaid}"),
+    (True, True): Note("fewer than {share:percent} as many{base:unsaid}"),
+}
+"""By whether the threshold is relative, and whether the score is shown to be below it."""
+
+
+def _claim(study: Study, least: Limit) -> Note | None:
+    """What was asked and what came of it, in one sentence."""
+    sequence, threshold, share = study.sequence, study.threshold, study.safe_cap.threshold
+    if sequence is None or threshold is None:
+        return None
+    if (other := _NOT_BY_ANSWERS.get((least.outcome, least.name))) is not None:
+        return Note(other.template, tokens=study.bins[0].clears_up_to)
+    relative, base, at = threshold.relative, None, sequence.stop or sequence.results[-1]
+    if relative is not None and not relative.is_low:
+        base = relative.baseline.bin.median_tokens
+    elif relative is not None:  # a share of next to nothing is no threshold
+        at, share = relative.baseline, LOW_BASELINE
+    tokens = at.bin.median_tokens
+    lengths = Note("more than {tokens:,} tokens", tokens=base) if base == tokens else Note("{n:,} tokens", n=tokens)
+    if least.tokens is not None:
+        upto = Note("up to at least {tokens:,} tokens") if least.at_least else Note("up to {tokens:,} tokens")
+        lengths = Note(upto.template, tokens=least.tokens)
+    if base is not None:
+        lengths = Note("{lengths} as in those of {base:,} tokens", lengths=lengths, base=base)
+    return Note(
+        study.facts.claim.template, lengths=lengths,
+        whether=Note("it is not decided whether ") if least.outcome == "undecided" else "",
+        share=Note(_SHARES[base is not None, least.outcome == "below"].template, share=share, base=base),
     )  # fmt: skip
 
 

@@ -12,10 +12,11 @@ from contextcliff.analysis.controls import ControlLevel
 from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.walk import FixedSequenceTest, Threshold
 from contextcliff.records.amounts import Quantity
-from contextcliff.records.analysis import Bin, SafeCap
+from contextcliff.records.analysis import EARNS_POINTS, Bin, SafeCap
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.kv_cache import CacheFacts
+from contextcliff.records.note import Note
 from contextcliff.records.positions import Positions
 from contextcliff.records.search_record import PASSED, Search, SearchPlan
 from contextcliff.statistics.ranks import holm, is_significant
@@ -51,6 +52,8 @@ class StudyFacts:
     """What the search of the cap could ask; None where the number of samples was fixed."""
     looks: int = 0
     """How many fixed designs looked at some of the samples before: each has half of the error of the one before."""
+    claim: Note = EARNS_POINTS
+    """What is claimed of the model, as a task says it."""
     quantity: Quantity = "score"
     """What the lengths are tested on: the score, or a detail of it that is 0 or 1."""
     draws_anew: bool = True

@@ -109,7 +109,9 @@ def _of(group: Sequence[SweepRow], every: Sequence[str]) -> TaskMeans | None:
 
 
 def _asked(row: SweepRow) -> tuple[CurvePoint, ...]:
-    return () if row.threshold_score is None else tuple(point for point in row.curve if point.asked_tokens)
+    if row.quantity != "score" or row.threshold_score is None:
+        return ()
+    return tuple(point for point in row.curve if point.asked_tokens)
 
 
 def _columns(by_task: Mapping[str, SweepRow]) -> dict[int, dict[str, CurvePoint]]:

@@ -1,4 +1,5 @@
-"""The keys that the jobs of a command line have: what is typed is checked against them, and Hydra's errors explained.
+"""The keys that the jobs of a command line have: what is typed is checked against them, Hydra's errors are explained,
+and `--help` shows them.
 
 Which keys a job has is decided by the options of its groups, so those alone are composed, once for each kind of job.
 `++KEY=VALUE` sets a key in the jobs that have it. Hydra's own `++` sets a key or adds it. In a sweep over options with
@@ -8,7 +9,8 @@ that no job has is an error."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -20,12 +22,14 @@ from contextcliff.command_line.overrides import (
     LAUNCHERS,
     chosen_options,
     compose_options,
+    defaults,
     no_such_option,
+    option_files,
     options_of,
     parse_overrides,
     shown,
 )
-from contextcliff.composing import hint, nodes
+from contextcliff.composing import conf_dir, hint, nodes
 from contextcliff.errors import ConfigError, ContextCliffError, RunError, one_line, tell
 
 if TYPE_CHECKING:
@@ -37,6 +41,96 @@ ANY_KEYS = ("extra_body", "press_arguments", "sampler_names", "served", "templat
 _OPEN = re.compile(rf"((?:\w+\.)+(?:{'|'.join(ANY_KEYS)}))(\.|=.*\{{)", re.DOTALL)
 _NO_SUCH_OPTION = re.compile(r"Could not (?:find|load) '([^']+)/([^'/]+)'")
 _FULL_KEY = re.compile(r"full_key: (\S+)")
+_WIDTH, _COMMENTS_AT = 80, 29
+_HELP = """\
+contextcliff: how many tokens can a language model really be given?
+
+  contextcliff                                the embedded model, a few minutes
+  contextcliff experiment=quick               a first answer in 1.6 minutes
+  contextcliff experiment=planted             a report to look at, in seconds
+  contextcliff 'task.lengths=[4096,7992]'     other lengths
+  contextcliff kv_policy=none,q8_0,q4_0       a comma sweeps: compare KV caches
+  contextcliff action=plan                    what a run would send and cost
+  contextcliff ui                             the runs, in MLflow's page
+
+GROUP=OPTION chooses one; those in brackets hold where none is chosen:
+{groups}
+GROUP.KEY=VALUE sets a key. What the options and keys of a group mean:
+  contextcliff --help task                    also --help task=qa, --help model
+{others}
+"""
+"""Two screens of 24 lines and 80 columns."""
+
+
+def help_text(names: Sequence[str]) -> str:
+    """What `--help` shows: the groups with their options, or what the options and keys of the groups mean that are
+    named (`task`, `task=qa` or `task.trials`). Raises `ConfigError` for a name that is neither group nor key."""
+    config = (conf_dir() / "config.yaml").read_text("utf-8")
+    blocks = {name: block for block, name in re.findall(r"^((\w+):.*\n(?: .*\n|\n)*)", config, re.MULTILINE)}
+    standing = {name: str(option or "").rpartition(",")[2].rstrip("}") for name, option in defaults().items()}
+    groups = {name: option for name, option in standing.items() if options_of(name)}
+    keys = [name for name in blocks if name not in {*groups, "defaults", "hydra"}]
+    if names:
+        known = {name: blocks.get(name, "") for name in [*groups, *keys]}
+        return "\n".join(_help_of(name, groups, known) for name in names)
+    rows = (
+        _wrapped(", ".join(f"[{each}]" if each == option else each for each in options_of(group)), f"  {group:<10} ")
+        for group, option in groups.items()
+    )
+    others = f"Keys of no group: {', '.join(keys)}. Hydra's flags: contextcliff --hydra-help"
+    return _HELP.format(groups="\n".join(rows), others=_wrapped(others))
+
+
+def _help_of(name: str, groups: Mapping[str, str], blocks: Mapping[str, str]) -> str:
+    """The options of a group, each with its first line, and the keys of the one that is named or holds by default."""
+    group = re.split("[.=]", name)[0]
+    option = name.removeprefix(f"{group}=") if (chosen := name.startswith(f"{group}=")) else ""
+    if group not in blocks:
+        raise ConfigError(f"--help {shown(name)}: no such group or key; {hint(shown(group), blocks)}")
+    texts: dict[str, str] = {}
+    for file in option_files(f"{group}/*.yaml"):  # the shipped ones first, as Hydra takes them
+        texts.setdefault(file.stem, file.read_text("utf-8").removeprefix("# @package _global_\n"))
+    if chosen and option not in texts:
+        raise ConfigError(f"--help {no_such_option(group, option)}")
+    lines = []
+    if texts and not chosen:
+        room = _WIDTH - (width := max(map(len, texts)) + 4)
+        firsts = {each: (re.findall("^# (.+)", text, re.MULTILINE) or [""])[0] for each, text in sorted(texts.items())}
+        told = (
+            f"  {each:<{width - 2}}{textwrap.shorten(first, room, placeholder='…')}" for each, first in firsts.items()
+        )
+        lines = [f"{group}=OPTION, which is one of:", *told, ""]
+        option = groups[group]
+    if text := texts.get(option):
+        sets = "fixes" if group == "experiment" else f"has these keys, as {group}.KEY=VALUE"
+        lines += [f"{group}={option} {sets}:", "", *_reflowed(text)]
+    return "\n".join([*lines, *_reflowed(blocks[group]), ""])
+
+
+def _reflowed(text: str) -> Iterator[str]:
+    """The lines of a YAML file with its comments in a column of their own, as a terminal has room for them."""
+    rows: list[tuple[str, str]] = []
+    for line in text.splitlines():
+        found = re.fullmatch(r"(.*?)(?:(?:^|\s+)# ?(.*))?", line)
+        code, comment = found.groups(default="") if found else (line, "")
+        goes_on = rows and comment and not code and line.startswith(" ") == bool(rows[-1][0]) and bool(rows[-1][1])
+        if goes_on and " " not in (comment[0], rows[-1][1][0]):  # an example is indented
+            rows[-1] = (rows[-1][0], f"{rows[-1][1]} {comment}")
+        elif not code.startswith("_target_"):
+            rows.append((code, comment))
+    for code, comment in rows:
+        begin = f"{code:<{_COMMENTS_AT}}# " if code else "# "
+        if not comment or (code and len(code) >= _COMMENTS_AT):
+            yield _wrapped(code, then=" " * (len(code) - len(code.lstrip()) + 4))
+            begin = f"{'':<{_COMMENTS_AT}}# "
+        if comment:
+            yield _wrapped(comment, begin, then=f"{'# ':>{len(begin)}}")
+
+
+def _wrapped(text: str, begin: str = "", then: str | None = None) -> str:
+    """`text` in lines of a terminal, the first behind `begin`, and further ones behind `then` or blanks."""
+    then = " " * len(begin) if then is None else then
+    return textwrap.fill(text, _WIDTH, initial_indent=begin, subsequent_indent=then, break_on_hyphens=False)
 
 
 def checked(overrides: Sequence[Override]) -> list[str]:

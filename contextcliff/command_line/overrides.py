@@ -31,7 +31,7 @@ _NOT_OURS = ("config_name", "config_path", "experimental_rerun")
 _TYPOGRAPHIC = "“”„‟«»‘’"
 _HOME = re.compile(r"""\A([\w.+/@]+)=(~/[^"',\[\]{}\\]*)\Z""")
 _OF_HYDRA = re.compile(
-    r"hydra/(launcher|sweeper|job_logging|hydra_logging|help)|hydra\.(launcher|sweeper|job\.env_set)\.\S+"
+    r"hydra/(launcher|sweeper|job_logging|hydra_logging)|hydra\.(launcher|sweeper|job\.env_set)\.\S+"
     r"|hydra\.(mode|verbose|searchpath|run\.dir|sweep\.dir|sweep\.subdir|job\.env_copy)"
 )
 """What may be set of Hydra: the rest is what it writes beside our files, and what it notes of itself."""
@@ -101,7 +101,7 @@ def parse_command_line(arguments: Sequence[str]) -> Namespace:
     if len(given) > 1:
         raise ConfigError(f"{' and '.join(map(_as_flag, given))}: exclude each other; give one of them")
     for name in ("resolve", "package"):
-        if getattr(values, name) and values.cfg is None and not values.help:
+        if getattr(values, name) and values.cfg is None:
             raise ConfigError(f"{_as_flag(name)}: works only with --cfg job; write --cfg job {_as_flag(name)}")
     # Argparse does not recognise overrides after a flag that itself comes after overrides.
     values.overrides, values.flags = [*values.overrides, *unknown], list(arguments)
@@ -206,8 +206,8 @@ def _check(override: Override) -> None:
                 "hydra.sweeper.KEY, hydra.mode, hydra.searchpath and hydra.job.env_set.NAME"
             )
         return
-    is_optional = f"optional {key}" in _defaults()  # Hydra goes without an unknown one, since no default need be there
-    options, default = options_of(key), _defaults().get(key, "")
+    is_optional = f"optional {key}" in defaults()  # Hydra goes without an unknown one, since no default need be there
+    options, default = options_of(key), defaults().get(key, "")
     if not options and not is_optional:
         return
     if override.package is None and default and (override.is_delete() or override.is_add()):
@@ -259,7 +259,8 @@ def _values(override: Override) -> Iterator[object]:
 
 
 @cache
-def _defaults() -> Mapping[str, object]:
+def defaults() -> Mapping[str, object]:
+    """The option of each group that `conf/config.yaml` names, as it stands there."""
     from omegaconf import OmegaConf
 
     entries: Any = OmegaConf.to_container(OmegaConf.load(conf_dir() / "config.yaml"))

@@ -6,14 +6,12 @@ each task (`action=compare`), with its first job as the baseline."""
 from __future__ import annotations
 
 import json
-import operator
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -28,7 +26,6 @@ from contextcliff.errors import ConfigError, ContextCliffError, ExitCode, print_
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.published import PublishedCurve
 from contextcliff.records.report import shown_model
-from contextcliff.records.run_plan import PlanTotal
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.leaderboard import cap_words, draw_runs, name_of, render_sweep, ways_out, write_leaderboard
 from contextcliff.reporting.published import published_curves
@@ -252,8 +249,7 @@ def end_sweep(code: ExitCode) -> ExitCode:
     if len(planned) > 1:
         from contextcliff.reporting.plan_report import render_plan_total
 
-        totals = (PlanTotal(**json.loads(file.read_text(encoding="utf-8"))) for file in planned)
-        render_plan_total(reduce(operator.add, totals))
+        render_plan_total([json.loads(file.read_text(encoding="utf-8")) for file in planned])
     return code
 
 

@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from errno import EDQUOT, EFBIG, ENOSPC
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,7 @@ from contextcliff.errors import ConfigError, ContextCliffError, GateFailed, RunE
 from contextcliff.execution.signals import jobs_folder
 from contextcliff.records.kv_cache import shown_policy
 from contextcliff.records.report import shown_model
-from contextcliff.records.run_plan import Plan, PlanTotal
+from contextcliff.records.run_plan import Plan
 from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting.data_files import write_text
 from contextcliff.reporting.run_names import with_file_names
@@ -105,9 +105,7 @@ def _post_row(row: SweepRow) -> None:
 
 def _post_plan(plan: Plan, *, job: int) -> None:
     if folder := jobs_folder():
-        told = {each.name: getattr(plan, each.name) for each in fields(PlanTotal) if each.name != "jobs"}
-        total = {**told, "jobs": 1, "samples": plan.samples + plan.controls}
-        write_text(path=folder / f"{PLANNED}{job:04}", text=json.dumps(total))
+        write_text(path=folder / f"{PLANNED}{job:04}", text=json.dumps(asdict(plan)))
 
 
 @contextmanager

@@ -1,17 +1,18 @@
 """Engine `simulated`: a simulated model whose chance of a right answer is a known function of length and depth.
 
 Tests check with it whether the analysis finds what is there, and users try a sweep with it before the sweep costs
-anything. Where a sample has no right answer, it writes prose that gets more repetitive by the same law."""
+anything. Where a sample has no right answer, it writes as the author does, or by the same law in a loop."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import random
+import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from itertools import islice
+from itertools import cycle
 from typing import ClassVar, Literal
 
 from contextcliff.engines.engine import Deployment, Engine, OnToken, Served
@@ -30,7 +31,6 @@ from contextcliff.settings import (
     PositiveInt,
     settings,
 )
-from contextcliff.text.prose import sentences
 from contextcliff.text.tokenizers import WordTokenizer
 
 _WORDS_A_TOKEN = 0.75
@@ -95,7 +95,7 @@ class SimulatedSession:
     async def generate(
         self,
         sample: Sample,
-        prompt: Prompt,  # noqa: ARG002 - the law depends on the sample only
+        prompt: Prompt,
         sampling: Sampling,
         on_token: OnToken | None = None,
     ) -> Generation:
@@ -110,7 +110,7 @@ class SimulatedSession:
         if sample.control is not None:  # one with its evidence has the ceiling, one without it none
             chance = self.engine.ceiling if sample.control == "ceiling" else 0.0
         if not sample.answers:
-            text = _prose(sample.seed, freshness=chance, tokens=sampling.max_tokens, rng=rng)
+            text = _prose(prompt.user, loops=rng.random() >= chance, tokens=sampling.max_tokens, rng=rng)
         elif rng.random() < chance:
             text = sample.reference.reply or f"{'; '.join(sample.answers)}."
         else:
@@ -178,14 +178,29 @@ def _wrong_answer(sample: Sample, rng: random.Random) -> str:
     return reply.replace(answer, _scrambled(answer, rng))
 
 
-def _prose(seed: int, *, freshness: float, tokens: int, rng: random.Random) -> str:
-    """Prose in which each sentence is new with a chance of `freshness`, else one of the last three again."""
-    fresh = sentences(seed=seed)
+_SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]")
+_MARKS = re.compile(r"""["“”‘()\[\]_—–]|(?<!\w)['’]|['’](?!\w)|--+""")
+_FILLED = 0.9
+"""Share of the tokens asked for that are written: another tokenizer counts some more."""
+
+
+def _prose(context: str, *, loops: bool, tokens: int, rng: random.Random) -> str:
+    """Sentences of the context with their words in another order: by every measure of prose the author's, and no copy.
+    A text that `loops` says most of its sentences again, one of the last three."""
+    known = _SENTENCE.findall(_MARKS.sub(" ", context)) or ["And so on."]
+    fresh = cycle(rng.sample(known, len(known)))
+    again = rng.uniform(0.6, 0.95) if loops else 0.0
     written: list[str] = []
-    words = 0.0
-    while words < tokens * _WORDS_A_TOKEN:
-        repeats = written and rng.random() > freshness
-        sentence = rng.choice(written[-3:]) if repeats else next(islice(fresh, 1))
-        written.append(sentence)
-        words += len(sentence.split())
+    count = 0
+    while count < tokens * _FILLED:
+        repeats = written and rng.random() < again
+        written.append(rng.choice(written[-3:]) if repeats else _reordered(next(fresh).strip(), rng))
+        count += len(WordTokenizer().starts(written[-1]))
     return " ".join(written)
+
+
+def _reordered(sentence: str, rng: random.Random) -> str:
+    words = sentence[:-1].split()
+    between, parts = (" ", words) if len(words) > 1 else ("", [*sentence[:-1]])  # Japanese has no blanks
+    text = between.join(rng.sample(parts, len(parts))).strip(" ,;:")
+    return text[:1].upper() + text[1:] + sentence[-1]

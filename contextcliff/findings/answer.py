@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from contextcliff.analysis.shape import FEWEST_LENGTHS, FEWEST_SCORES
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text
+from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, tested_lengths
+from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
 from contextcliff.records.note import Note
@@ -40,8 +41,9 @@ class AnswerFinding(Finding[None]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         # The cap is the first in MLflow's list, and the curve the first chart: their sections are sorted by name.
         yield Measurement(key="safe_cap_tokens", value=report.analysis.safe_cap.tokens)
-        for each in report.analysis.lengths:
-            yield Measurement(key="answer/score", value=each.mean, step=each.asked_tokens)
+        for each in tested_lengths(report):
+            key = f"answer/{report.analysis.safe_cap.quantity}"
+            yield Measurement(key=key, value=each.mean, step=each.asked_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap
@@ -195,7 +197,9 @@ class ZonesFinding(Finding[None]):
         zones = report.analysis.zones
         if not zones:
             return ()
-        lines = tuple(Text(text=_range(zone), mood=_ZONES[zone.name][1]) for zone in zones)
+        warned = report.analysis.finding(EarlyWarnings)
+        spread = [each.median_tokens for each in warned.warnings if each.name == "score_spread"] if warned else []
+        lines = tuple(Text(text=_range(zone, spread), mood=_ZONES[zone.name][1]) for zone in zones)
         meaning = Note(
             "Stable: every tested length clears the threshold. Degraded: every one is shown to be below it, tested "
             "from the longest down, at {confidence} confidence together. Transition: neither, or untested",
@@ -204,14 +208,17 @@ class ZonesFinding(Finding[None]):
         return (Lines(lines=lines), Text(text=meaning))
 
 
-def _range(zone: Zone) -> Note:
+def _range(zone: Zone, spread: Sequence[int]) -> Note:
+    """A zone, with the lengths from which on scores are warned to vary more."""
     mean = "" if zone.mean is None else Note(", mean {mean:.2f}", mean=zone.mean)
     if zone.mean is not None and zone.fall is not None:
         share = f"{abs(zone.fall):.0%}"  # of the other zone's mean
         fall = Note("{share} higher", share=share) if zone.fall < 0.0 else Note("{share} lower", share=share)
         fall = Note("no lower") if share == "0%" else fall
         mean = Note(", mean {mean:.2f} ({fall})", mean=zone.mean, fall=fall)
+    varies = any(zone.min_tokens <= tokens <= zone.max_tokens for tokens in spread)
     return Note(
-        "{mark} {name:<10} {low:,} - {high:,} tokens{mean}",
+        "{mark} {name:<10} {low:,} - {high:,} tokens{mean}{variance}",
         mark=_ZONES[zone.name][0], name=Note(zone.name), low=zone.min_tokens, high=zone.max_tokens, mean=mean,
+        variance=Note(", high variance") if varies else "",
     )  # fmt: skip

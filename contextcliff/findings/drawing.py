@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from contextcliff.findings import phrases
 from contextcliff.records.analysis import Bin
-from contextcliff.records.report import RunRecord
+from contextcliff.records.report import Report, RunRecord
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -198,6 +198,17 @@ def told_bins(line: Artist, bins: Sequence[Bin]) -> None:
     scores = (f"{phrases.score(b.mean)} at {b.median_tokens:,} tokens" for b in known)
     ends = (f"interval {phrases.interval(b.ci_low, b.ci_high)}, n = {b.n_samples:,}" for b in known)
     told(line, *map(", ".join, zip(scores, ends, strict=True)))
+
+
+def hollow_points(axes: Axes, report: Report, bins: Sequence[Bin], *, size: float) -> None:
+    """Make the points hollow of lengths that are neither shown to clear the threshold nor to be below it."""
+    shown = [b for b in bins if b.mean is not None and not report.analysis.is_decided(b)]
+    if shown:
+        (points,) = axes.plot(
+            [max(1, b.median_tokens) for b in shown], [or_nan(b.mean) for b in shown], "o", color=BLUE,
+            markerfacecolor="white", markersize=size, label="not decided", zorder=4.5,
+        )  # fmt: skip
+        told_bins(points, shown)
 
 
 BLUE, ORANGE, PURPLE, RED, GREY = "#1f5fa8", "#c2571a", "#4b1d8f", "#b3261e", "0.3"

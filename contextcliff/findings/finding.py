@@ -9,6 +9,7 @@ from importlib import import_module
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from contextcliff.records.analysis import Bin
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -169,6 +170,10 @@ class Finding(Generic[T]):
             raise ValueError(f"the report has no finding {self.key}")
         return found
 
+    def tested(self, report: Report) -> tuple[Bin, ...]:  # noqa: ARG002
+        """The lengths by what the cap is tested on, of a finding that has it in the place of scores."""
+        return ()
+
     def short(self, report: Report) -> tuple[Block, ...]:  # noqa: ARG002
         """What the console shows and a report begins with: the answer, its figure, and one table by length."""
         return ()
@@ -244,6 +249,11 @@ def findings_of(report: Report) -> tuple[Finding[Any], ...]:
     """The findings that a report has: those without a record, and those whose finding it has."""
     listed = findings_with(report.analysis.findings)
     return tuple(each for each in listed if each.record is None or report.analysis.finding(each.record) is not None)
+
+
+def tested_lengths(report: Report) -> tuple[Bin, ...]:
+    """The lengths by what the cap is tested on: their scores, or what a finding has in that place."""
+    return next(filter(None, (each.tested(report) for each in findings_of(report))), report.analysis.lengths)
 
 
 def images_of(report: Report) -> dict[str, Image]:

@@ -239,9 +239,10 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
             )
             rows.append(("Misfit", said))
         figure = Image(name="decay_curve", caption="Decay by length", draw=lambda: decay_figure(report, half_life))
-        # Of evidence that lies at depths, as needles do: two scored lengths, or one and a half-life.
-        scored = sum(b.mean is not None for b in bins)
-        drawn = report.analysis.cells and scored >= (2 if half_life.tokens is None else 1)
+        # Of evidence that lies at depths, as needles do. Only a shown slope has a half-life to look at: one through
+        # points that are not decided, or through a cliff, would be read as if it were there.
+        is_slope = report.analysis.safe_cap.verdict == "slope" and half_life.tokens
+        drawn = report.analysis.cells and is_slope and any(b.mean is not None for b in bins)
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *((figure,) if drawn else ()))
 
 
@@ -253,10 +254,10 @@ _REACH = 4
 
 
 def decay_figure(report: Report, half_life: HalfLife) -> Figure:
-    """Draw a report with a scored length: score over measured length in tokens, with the fitted curve."""
-    bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
-    tokens, half = [max(1, b.median_tokens) for b in bins], half_life.tokens
-    near = [half] if half is not None and tokens[0] / _REACH <= half <= tokens[-1] * _REACH else []
+    """Draw a report with a scored length and a half-life: score over measured length in tokens, with the fit."""
+    bins, half = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens), half_life.tokens or 0
+    tokens = [max(1, b.median_tokens) for b in bins]
+    near = [half] if tokens[0] / _REACH <= half <= tokens[-1] * _REACH else []
     figure, axes, axis = drawing.over_lengths(bins, height=_HEIGHT, shown=near)
     drawing.scores_on_y(axes)
     threshold = phrases.threshold_score(report)
@@ -277,20 +278,19 @@ def decay_figure(report: Report, half_life: HalfLife) -> Figure:
     means = [drawing.or_nan(b.mean) for b in bins]
     (points,) = axes.plot(tokens, means, "o", color=drawing.BLUE, markersize=6, label="mean score", zorder=4)
     drawing.told_bins(points, bins)
+    drawing.hollow_points(axes, report, bins, size=6)
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
-    above = _half_life(axes, half_life, axis=axis)
-    words = f"No half-life: {half_life.reason}"
-    if half is not None:
-        ends = f"{half_life.ci_low:,}-{half_life.ci_high:,}"
-        words = f"Half-life: {half:,} tokens ({ends}){', beyond the longest test' if half_life.censored else ''}"
-    drawing.run_heading(axes, report.run, "Decay by length", words, inches=axis.inches, above=above + 4)
+    _half_life(axes, half_life, half, axis=axis)
+    ends = f"{half_life.ci_low:,}-{half_life.ci_high:,}"
+    words = f"Half-life: {half:,} tokens ({ends}){', beyond the longest test' if half_life.censored else ''}"
+    drawing.run_heading(axes, report.run, "Decay by length", words, inches=axis.inches, above=drawing.LINE + 8)
     drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=2)
     return figure
 
 
 def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: int) -> None:
     """R0 * exp(-lambda L) with lambda = ln 2 / half-life: solid where it was tested, dashed beyond."""
-    if not half_life.tokens or half_life.initial is None:
+    if half_life.initial is None:
         return
 
     def curve(low: float, high: float) -> tuple[list[float], list[float]]:
@@ -302,16 +302,13 @@ def _fit(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis, longest: 
     axes.plot(*curve(longest, axis.high), color=drawing.ORANGE, linewidth=1.6, linestyle="--", zorder=3)
 
 
-def _half_life(axes: Axes, half_life: HalfLife, *, axis: drawing.LengthAxis) -> float:
-    if half_life.tokens is None:
-        return 4.0
+def _half_life(axes: Axes, half_life: HalfLife, tokens: int, *, axis: drawing.LengthAxis) -> None:
     low, high = max(axis.low, half_life.ci_low or 0), min(axis.high, half_life.ci_high or math.inf)
     if low < high:
         axes.axvspan(low, high, color=drawing.PURPLE, alpha=0.1, linewidth=0, label="interval of the half-life")
-    text, at = f"half-life {half_life.tokens:,}", min(max(half_life.tokens, axis.low), axis.high)
-    if at == half_life.tokens:
+    text, at = f"half-life {tokens:,}", min(max(tokens, axis.low), axis.high)
+    if at == tokens:
         axes.axvline(at, color=drawing.PURPLE, linewidth=1.8, zorder=2)
     else:
         text = f"{text} (beyond this axis)"
     drawing.name_above(axes, text, axis=axis, tokens=at, above=4.0)
-    return 4.0 + drawing.LINE

@@ -15,7 +15,8 @@ from contextcliff.records.search_record import Search
 
 MISSING = "-"
 """Stands for what was not measured; never for zero."""
-MEANS: Mapping[Quantity, str] = {"score": "mean score", "healthy": "share of healthy rounds"}
+TESTED: Mapping[Quantity, str] = {"score": "score", "healthy": "share of healthy rounds"}
+MEANS: Mapping[Quantity, str] = {**TESTED, "score": "mean score"}
 """What the mean outcome of several samples is."""
 
 LIMITS: Mapping[LimitName, Note] = {"quality": Note("quality"), "memory": Note("memory"), "latency": Note("latency")}
@@ -112,15 +113,18 @@ def all_failures(report: Report) -> dict[str, int]:
 def threshold_score(report: Report) -> float | None:
     """The threshold as a score, 0-1; None where it is relative to a baseline that has no score, or not of scores."""
     cap = report.analysis.safe_cap
-    if cap.quantity != "score":
-        return None
+    return tested_threshold(cap) if cap.quantity == "score" else None
+
+
+def tested_threshold(cap: SafeCap) -> float | None:
+    """The threshold of what is tested, 0-1; None where it is relative to a baseline that has no score."""
     return cap.threshold_score if cap.relative_to_baseline else cap.threshold
 
 
-def bound_name(cap: SafeCap) -> str:
-    """Name of a score's one-sided lower bound: under a relative threshold, or one of another quantity than the score,
-    the cap isn't tested by it."""
-    return "lower bound" if cap.relative_to_baseline or cap.quantity != "score" else "tested bound"
+def bound_name(cap: SafeCap, what: Quantity = "score") -> str:
+    """Name of the one-sided lower bound of a mean: under a relative threshold, or one of another quantity, the cap
+    isn't tested by it."""
+    return "lower bound" if cap.relative_to_baseline or cap.quantity != what else "tested bound"
 
 
 def up_to(tokens: int, *, at_least: bool) -> Note:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
@@ -12,8 +12,8 @@ from contextcliff.findings.finding import Block, Column, Finding, Image, Table, 
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
-from contextcliff.records.amounts import threshold_figure
-from contextcliff.records.analysis import Bin, DepthCell, SafeCap
+from contextcliff.records.amounts import Quantity, threshold_figure
+from contextcliff.records.analysis import Bin, DepthCell
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.image import AxesImage
 
 _HEIGHT = 4.2
+_TITLES: Mapping[Quantity, str] = {"score": "Score by length", "healthy": "Healthy rounds by length"}
 _ZONES = {"stable": "#2e9e4f", "transition": "#f0b429", "degraded": "#d64545"}
 _CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.42
 _LEAST_WIDTH, _LEAST_HEIGHT = 4.6, 0.8
 _UNMEASURED = "0.85"
 _FRAME = (0, (2.2, 1.4))
+_PALE = 0.85
+"""How white the cell of a single sample is: its colour says little."""
 _TICK = 0.16
 """Least distance of two labels of the scale, in inches."""
 _MOST_ROWS = 12
@@ -104,24 +107,36 @@ def _columns(report: Report) -> tuple[Column, ...]:
 
 
 def score_figure(report: Report) -> Figure:
-    """Draws the curve of a report that has bins, with zones, threshold and cap."""
-    bins = sorted(report.analysis.lengths, key=lambda a_bin: a_bin.median_tokens)
-    found, cap = report.analysis.safe_cap, report.analysis.safe_cap.tokens
+    """Draws the scores of a report that has bins."""
+    return curve_figure(report, report.analysis.lengths, what="score")
+
+
+def curve_figure(report: Report, bins: Sequence[Bin], *, what: Quantity) -> Figure:
+    """Draws at least one length; what the cap is tested on with zones, threshold and cap, and hollow points where it is
+    not decided."""
+    bins, run = sorted(bins, key=lambda a_bin: a_bin.median_tokens), report.run
+    found, is_tested = report.analysis.safe_cap, what == report.analysis.safe_cap.quantity
+    cap, published = (found.tokens, run.published) if is_tested else (None, ())
     figure, axes, axis = drawing.over_lengths(
-        bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(report.run.published)],
-        ticks=ticks_with(drawing.length_ticks(bins), report.run.published),
+        bins, height=_HEIGHT, shown=[*([] if cap is None else [cap]), *published_ends(published)],
+        ticks=ticks_with(drawing.length_ticks(bins), published),
     )  # fmt: skip
     drawing.scores_on_y(axes)
-    threshold = phrases.threshold_score(report)
+    axes.set_ylabel(phrases.TESTED[what])
+    threshold = phrases.tested_threshold(found) if is_tested else None
     taken = () if threshold is None else (threshold,)
-    published_lines(axes, report.run.published, height=_HEIGHT, taken=taken)
-    _zones(axes, report, axis=axis)
-    _points(axes, bins, cap=found)
+    published_lines(axes, published, height=_HEIGHT, taken=taken)
+    if is_tested:
+        _zones(axes, report, axis=axis)
+    _points(axes, report, bins, what=what)
     if threshold is not None:
         basis = f"\n({phrases.percent(found.threshold)} of baseline)" if found.relative_to_baseline else ""
         drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}{basis}", colour=drawing.RED)
-    _fitted(axes, report, axis=axis)
+    if what == "score":
+        _fitted(axes, report, axis=axis)
     counts = [("n", [b.n_samples for b in bins], drawing.GREY)]
+    if any(0 < b.n_items < b.n_samples for b in bins):  # a question that is put again is no further evidence
+        counts.append(("questions", [b.n_items for b in bins], drawing.GREY))
     if any(b.n_unscored for b in bins):
         counts.append(("unscored", [b.n_unscored for b in bins], drawing.RED))
     tokens = [max(1, b.median_tokens) for b in bins]
@@ -130,8 +145,10 @@ def score_figure(report: Report) -> Figure:
         axes.axvline(cap, color=drawing.PURPLE, linewidth=1.8, zorder=3)
         drawing.name_above(axes, f"safe cap: {found.in_short}", axis=axis, tokens=cap, above=above)
         above += drawing.LINE
-    said = str(phrases.headline(report))
-    drawing.run_heading(axes, report.run, "Score by length", said, inches=axis.inches, above=above + 4)
+    said = (
+        str(phrases.headline(report)) if is_tested else f"The cap is by the {phrases.TESTED[found.quantity]}, not this"
+    )
+    drawing.run_heading(axes, run, _TITLES[what], said, inches=axis.inches, above=above + 4)
     drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=4)
     return figure
 
@@ -157,8 +174,9 @@ def _zones(axes: Axes, report: Report, *, axis: drawing.LengthAxis) -> None:
         )  # fmt: skip
 
 
-def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
-    confidence = phrases.percent(cap.confidence)
+def _points(axes: Axes, report: Report, bins: Sequence[Bin], *, what: Quantity) -> None:
+    cap = report.analysis.safe_cap
+    confidence, name = phrases.percent(cap.confidence), phrases.MEANS[what]
     tokens = [max(1, b.median_tokens) for b in bins]
     means, lows, highs, tested = (
         [drawing.or_nan(getattr(b, name)) for b in bins] for name in ("mean", "ci_low", "ci_high", "tested_low")
@@ -166,20 +184,22 @@ def _points(axes: Axes, bins: Sequence[Bin], *, cap: SafeCap) -> None:
     if any(math.isfinite(mean) for mean in means):
         is_natural = any(b.natural_lengths for b in bins)
         if is_natural:
-            label = "mean score, shortest to longest prompt"
+            label = f"{name}, shortest to longest prompt"
             drawing.bin_bars(axes, bins, values=means, colour=drawing.BLUE, label=label)
         else:
             axes.fill_between(tokens, lows, highs, color=drawing.BLUE, alpha=0.15, linewidth=0)
         # The band has no width under a point with no scored neighbour; its own bar shows it.
         axes.vlines(tokens, lows, highs, color=drawing.BLUE, alpha=0.45, linewidth=2 if is_natural else 1,
                     label=f"{confidence} interval")  # fmt: skip
-        style, label = ("o", "median prompt") if is_natural else ("o-", "mean score")
+        style, label = ("o", "median prompt") if is_natural else ("o-", name)
         (line,) = axes.plot(
             tokens, means, style, color=drawing.BLUE, markersize=5, linewidth=1.6, label=label, zorder=4
         )
         drawing.told_bins(line, bins)
+        if what == cap.quantity:
+            drawing.hollow_points(axes, report, bins, size=5)
         if any(math.isfinite(bound) for bound in tested):
-            label = f"{phrases.bound_name(cap)} (one-sided, {confidence})"
+            label = f"{phrases.bound_name(cap, what)} (one-sided, {confidence})"
             axes.plot(tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2, color="black",
                       label=label, zorder=5)  # fmt: skip
     drawing.silent_points(axes, places=[at for at, b in zip(tokens, bins, strict=True) if b.mean is None])
@@ -227,25 +247,30 @@ def heatmap_figure(report: Report) -> Figure:
     axes.set_yticks([i + 0.5 for i in range(len(depths) - 1)], minor=True)
     axes.grid(which="minor", color="white", linewidth=1.5)
     axes.tick_params(which="both", length=0)
-    of_length = {tokens: {cell.n_samples for cell in cells if cell.asked_tokens == tokens} for tokens in lengths}
-    counts = {tokens: min(found) for tokens, found in of_length.items() if len(found) == 1}  # cells have equally many
-    for tokens, count in counts.items():
+    counts = {tokens: [cell.n_samples for cell in cells if cell.asked_tokens == tokens] for tokens in lengths}
+    for column, tokens in enumerate(lengths):
         axes.annotate(
-            f"n={count:,}", xy=(lengths.index(tokens), 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
+            f"n={sum(counts[tokens]):,}", xy=(column, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
             textcoords="offset points", ha="center", va="bottom", fontsize=7, color="0.35",
         )  # fmt: skip
     for cell in cells:
         column, row = lengths.index(cell.asked_tokens), depths.index(cell.depth)
         ink = "black" if cell.mean is None else colours.ink(cell.mean)
+        if cell.n_samples == 1:
+            ink = "black"  # on a dark page both are exchanged
+            axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1.0, 1.0, facecolor="white", alpha=_PALE,
+                                     linewidth=0.0))  # fmt: skip
         if not cell.informative:
             axes.add_patch(Rectangle((column - 0.44, row - 0.43), 0.88, 0.86, fill=False, edgecolor=ink, linewidth=1.0,
                                      linestyle=_FRAME))  # fmt: skip
-        mean = phrases.score(cell.mean)
-        words = mean if cell.asked_tokens in counts else f"{mean}\nn={cell.n_samples:,}"
+        words = phrases.score(cell.mean)
+        if cell.n_samples > 1 and len(set(counts[cell.asked_tokens])) > 1:
+            words += f"\nn={cell.n_samples:,}"
         axes.text(column, row, words, ha="center", va="center", fontsize=7, linespacing=1.15, color=ink)
     _scale(figure, image, threshold=threshold, width=width, height=height)
-    _heatmap_legend(axes, cells, gaps=bool(np.isnan(grid).any()), drop=(0.95 if tilted else 0.55) / height)
-    words = "Depth 0 is the start of the text"
+    drop = (0.95 if tilted else 0.55) / height
+    _heatmap_legend(axes, cells, gaps=bool(np.isnan(grid).any()), full=colours.of(1.0), drop=drop)
+    words = "Depth 0 is the start of the text; n over a column counts its samples"
     if threshold is not None:
         words += f"; orange is below the threshold {threshold_figure(threshold)}, purple at it or above"
     drawing.run_heading(axes, report.run, "Score by depth and length", words, inches=width, above=18)
@@ -269,12 +294,16 @@ def _scale(figure: Figure, image: AxesImage, *, threshold: float | None, width: 
     axes.set_title("score", fontsize=drawing.SMALL)
 
 
-def _heatmap_legend(axes: Axes, cells: Sequence[DepthCell], *, gaps: bool, drop: float) -> None:
+def _heatmap_legend(
+    axes: Axes, cells: Sequence[DepthCell], *, gaps: bool, full: tuple[float, float, float], drop: float
+) -> None:
     from matplotlib.patches import Patch
 
     handles = []
     if gaps:
         handles.append(Patch(facecolor=_UNMEASURED, edgecolor="0.6", label="no data"))
+    if any(cell.n_samples == 1 for cell in cells):
+        handles.append(Patch(facecolor=(*full, 1.0 - _PALE), edgecolor="0.6", label="faint: a single sample"))
     if not all(cell.informative for cell in cells):
         label = "can't show a cliff, by its controls\n(low ceiling or high floor)"
         handles.append(Patch(facecolor="none", edgecolor="black", linestyle=_FRAME, label=label))

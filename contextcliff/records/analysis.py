@@ -144,6 +144,11 @@ class Limit:
     """Further answers there that decide it, or are likely to; None where no number is known."""
 
 
+EARNS_POINTS = Note("In this test {whether}the model earns {share} points in prompts of {lengths}")
+"""What is claimed of a model by a task that says nothing else: `whether` it is decided, the `share` that is reached,
+and at which `lengths`."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SafeCap:
     """The answer: up to which length prompts keep every limit that was asked for, the model's answers being one.
@@ -183,6 +188,8 @@ class SafeCap:
     """What the tests of lengths that were added later take from it."""
     verdict: VerdictName
     reason: Note
+    claim: Note | None = None
+    """What was asked, and what the answer is, in one sentence; None where nothing was, or an earlier version judged."""
     threshold_score: float | None = None
     """The threshold as a score; None where it is relative to a baseline without one."""
     metrics: tuple[str, ...] = ()
@@ -250,6 +257,13 @@ class Analysis:
     def lengths(self) -> tuple[Bin, ...]:
         """The bins in tokens of the user's own prompts, as the cap is: what tables, figures and sentences say."""
         return tuple(each.with_offset(-(self.safe_cap.server_offset_tokens or 0)) for each in self.bins)
+
+    def is_decided(self, length: Bin) -> bool:
+        """Whether a length lies in a zone that is shown: stable, or degraded."""
+        ends = {zone.name: zone for zone in self.zones}
+        stable, degraded = ends.get("stable"), ends.get("degraded")
+        is_below = degraded is not None and length.below_from >= degraded.min_tokens
+        return is_below or (stable is not None and length.clears_up_to <= stable.max_tokens)
 
     def measured(self, asked_tokens: int) -> int:
         """The median prompt of a length that was asked for, as sentences name it; that length itself where none was."""

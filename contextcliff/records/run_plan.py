@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,22 +92,3 @@ class Plan:
     memory_cap_tokens: int | None = None
     """The longest context whose cache fits in it beside the weights; None if unknown."""
     search: SearchCourse | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PlanTotal:
-    """What the jobs of a sweep would send together; None if one of them is unknown."""
-
-    jobs: int
-    samples: int
-    stored: int
-    prompt_tokens: int
-    cached_prompt_tokens: int
-    completion_tokens: int
-    usd: float | None
-    wall_s: float | None
-
-    def __add__(self, other: PlanTotal) -> PlanTotal:
-        pairs = {each.name: (getattr(self, each.name), getattr(other, each.name)) for each in fields(self)}
-        both: dict[str, Any] = {name: None if None in pair else sum(pair) for name, pair in pairs.items()}
-        return PlanTotal(**both)

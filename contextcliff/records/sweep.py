@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
+from contextcliff.records.amounts import Quantity
 from contextcliff.records.analysis import Bin, LimitName, Outcome, cap_in_short
 
 JobState = Literal["running", "done", "partial", "failed"]
@@ -16,7 +17,7 @@ JobState = Literal["running", "done", "partial", "failed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CurvePoint:
-    """The score of one length, with its interval; `tokens` is the measured median."""
+    """What is tested at one length, its mean and interval; `tokens` is the measured median."""
 
     tokens: int
     mean: float
@@ -62,10 +63,12 @@ class SweepRow:
     shape: str = ""
     evidence: str = ""
     fraction_of_window: float | None = None
+    quantity: Quantity = "score"
+    """What was tested, and what the curve is of."""
     threshold: float | None = None
     """As it was set: a score, a share of a baseline's, or of healthy rounds."""
     threshold_score: float | None = None
-    """As a score; None where it is no threshold of scores."""
+    """What that comes to, 0-1; None where it is relative to a baseline that has no score."""
     confidence: float | None = None
     crossing_low: int | None = None
     crossing_high: int | None = None

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.judged_by import differing, rule_of, score_rule
 from contextcliff.findings import drawing, phrases
 from contextcliff.findings.drawing import PAD_INCHES, SMALL, LengthAxis, blank, drawable, heading, legend_under, or_nan
-from contextcliff.findings.finding import images_of
-from contextcliff.findings.phrases import threshold_score
+from contextcliff.findings.finding import images_of, tested_lengths
+from contextcliff.findings.phrases import tested_threshold
 from contextcliff.findings.published import published_ends, published_lines, ticks_with
 from contextcliff.records.analysis import Bin
 from contextcliff.records.published import PublishedCurve
@@ -109,11 +109,13 @@ def curves_figure(runs: Mapping[str, Report], *, published: Sequence[PublishedCu
     more = f". Drawn are the first {_MOST_DRAWN}" if len(runs) > _MOST_DRAWN else ""
     curves = []
     for name, report in runs.items():
-        cap, points = report.analysis.safe_cap, [*map(_point, report.analysis.lengths)]
-        curves.append(_RunCurve(name, points, cap.tokens, cap.in_short, threshold_score(report)))
+        cap, points = report.analysis.safe_cap, [*map(_point, tested_lengths(report))]
+        curves.append(_RunCurve(name, points, cap.tokens, cap.in_short, tested_threshold(cap)))
+    quantities = dict.fromkeys(report.analysis.safe_cap.quantity for report in runs.values())
+    what = " or ".join(phrases.TESTED[quantity] for quantity in quantities)
     return _overlay(
-        curves,
-        title=f"Score by length: {tasks}, {len(runs)} run{'' if len(runs) == 1 else 's'}",
+        curves, what=what,
+        title=f"{what.capitalize()} by length: {tasks}, {len(runs)} run{'' if len(runs) == 1 else 's'}",
         subtitle=f"{datasets}. Bars: intervals of the mean; vertical lines: safe caps{apart}{more}", width=9.0,
         columns=2, above=10, published=published,
     )  # fmt: skip
@@ -129,7 +131,8 @@ def sweep_curves_figure(rows: Sequence[SweepRow], *, names: Mapping[int, str]) -
     more = f"; the first {_MOST_DRAWN}, {left} more in the table" if left > 0 else ""
     return _overlay(
         [_RunCurve(names[row.job], row.curve, row.cap_tokens, row.in_short, row.threshold_score) for row in rows],
-        title=f"{rows[0].task}: score by length",
+        what=phrases.TESTED[rows[0].quantity],
+        title=f"{rows[0].task}: {phrases.TESTED[rows[0].quantity]} by length",
         subtitle=f"Bars: intervals; vertical lines: safe caps; {_DODGED}{more}",
     )
 
@@ -158,6 +161,7 @@ def _overlay(
     *,
     title: str,
     subtitle: str,
+    what: str = "score",
     width: float = _WIDTH,
     columns: int = 1,
     above: float = 8,
@@ -172,6 +176,7 @@ def _overlay(
     shown = [*caps, *published_ends(published)]
     axis = drawing.lengths_on_x(axes, lengths=ticks, shown=shown, inches=width, label=label)
     drawing.scores_on_y(axes)
+    axes.set_ylabel(what)
     thresholds = {curve.threshold for curve in curves}
     shared = next(iter(thresholds)) if len(thresholds) == 1 else None
     if shared is not None:

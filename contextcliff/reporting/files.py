@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from contextcliff.findings.finding import PAGE_NAME, FinishedRun, findings_of, images_of
-from contextcliff.records.generation import ScoredSample
+from contextcliff.records.generation import ScoredSample, read_characters
 from contextcliff.records.report import Report
 from contextcliff.reporting.data_files import LINE_ENDS, json_text, write_text
 from contextcliff.reporting.markdown import render_markdown
@@ -75,7 +75,16 @@ def samples_table(scored: Iterable[ScoredSample], *, replayed: Iterable[ScoredSa
 _USUAL: Mapping[str, object] = {
     **{"cluster": "", "evidence_distance_tokens": None, "metadata": {}, "judge_rating": None, "level": None},
     **{"em": None, "f1": None, "contains_reference": None, "false_refusal": None, "output": None},
-    **{"completion_tokens": None, "retries": 0, "item": "", "repeat": 0, "step": None, "replayed": False},
+    **{
+        "reasoning": "",
+        "reasoning_tokens": None,
+        "completion_tokens": None,
+        "retries": 0,
+        "item": "",
+        "repeat": 0,
+        "step": None,
+        "replayed": False,
+    },
     "figures": {},
 }
 """Keys that are left out of all lines where every sample has this value."""
@@ -119,6 +128,9 @@ def _sample_row(scored: ScoredSample) -> dict[str, object]:
         # Whether the model said that the text doesn't tell, though it does; None: not looked at.
         "false_refusal": bool(details["false_refusal"]) if "false_refusal" in details else None,
         "output": generation.text if generation else None,
+        # Before the answer; a server may send anything, and state.db has all of it.
+        "reasoning": generation.reasoning[: read_characters(sample)] if generation else "",
+        "reasoning_tokens": generation.reasoning_tokens if generation else None,  # part of completion_tokens
         "completion_tokens": generation.completion_tokens if generation else None,  # reasoning included
         "served_model": generation.served_model if generation else None,  # by the server's own name
         "retries": scored.retries,

@@ -31,7 +31,8 @@ def chapters(report: Report, *, figures: Sequence[str]) -> tuple[Chapter, ...]:
     """The answer and the scores, what deserves a look, and the details; `figures` are paths of images, as
     `figures/heatmap.png`."""
     images = {PurePosixPath(path).stem: path for path in figures}
-    first: list[str] = []
+    claim = report.analysis.safe_cap.claim
+    first = [] if claim is None else [escape(f"{claim}.")]
     looks: list[Text] = []
     quiet: list[Note] = []
     details: list[str] = []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text as Printed
@@ -17,7 +18,7 @@ from contextcliff.findings.natural_lengths import length_classes
 from contextcliff.findings.phrases import duration
 from contextcliff.models.model import dollars
 from contextcliff.records.corpus import LengthAudit
-from contextcliff.records.run_plan import Plan, PlanTotal, RunSize, SearchCourse
+from contextcliff.records.run_plan import Plan, RunSize, SearchCourse
 from contextcliff.reporting.console import folding, print_rows
 from contextcliff.reporting.data_files import json_text, write_text
 
@@ -45,15 +46,21 @@ def render_plan(plan: Plan, *, folder: Path, audit: LengthAudit | None = None) -
     console.print(Printed(visible(f"  {folder / PLAN_NAME}")), soft_wrap=True)
 
 
-def render_plan_total(total: PlanTotal) -> None:
-    """Print what the jobs of a sweep would take together."""
-    computed = total.prompt_tokens - total.cached_prompt_tokens
-    usd = "" if total.usd is None else f", {dollars(total.usd, at_most=True)}"
-    time = "" if total.wall_s is None else f", {total.wall_s / 60:,.1f} minutes one after the other"
+def render_plan_total(plans: Sequence[Mapping[str, Any]]) -> None:
+    """Print what the jobs of a sweep would take together, by their plans as `plan.json` has them."""
+
+    def total(key: str) -> Any:
+        """None if it is unknown of a job."""
+        values = [plan[key] for plan in plans]
+        return None if None in values else sum(values)
+
+    usd = "" if total("usd") is None else f", {dollars(total('usd'), at_most=True)}"
+    time = "" if total("wall_s") is None else f", {total('wall_s') / 60:,.1f} minutes one after the other"
+    requests, prompt = total("samples") + total("controls"), total("prompt_tokens")
     line = (
-        f"\nALL {total.jobs:,} JOBS: {total.samples:,} requests ({total.stored:,} samples are stored), "
-        f"{total.prompt_tokens:,} prompt tokens, {computed:,} of them to compute, "
-        f"at most {total.completion_tokens:,} tokens of answers{usd}{time}"
+        f"\nALL {len(plans):,} JOBS: {requests:,} requests ({total('stored'):,} samples are stored), "
+        f"{prompt:,} prompt tokens, {prompt - total('cached_prompt_tokens'):,} of them to compute, "
+        f"at most {total('completion_tokens'):,} tokens of answers{usd}{time}"
     )
     Console().print(Printed(line), style="bold")
 

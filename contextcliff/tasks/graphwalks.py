@@ -19,6 +19,7 @@ from pydantic import BeforeValidator, Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Span
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Few, Float, Int, NonNegativeInt, settings
@@ -43,6 +44,7 @@ class Graphwalks(DesignedLengths):
     """A row of lengths. `hops` and `frontier` may be lists: the trials go through all pairs of them."""
 
     name = "graphwalks"
+    claim = Note("In a graph test {whether}the model earns {share} points in prompts of {lengths}")
 
     question: Literal["bfs", "parents"]
     hops: Numbers

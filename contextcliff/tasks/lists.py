@@ -21,6 +21,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Float, Int, NonNegativeInt, PositiveInt, settings
@@ -52,6 +53,7 @@ class Listing:
 class WordListTask(DesignedLengths):
     """A row of lengths; every sample is a list of its own."""
 
+    claim = Note("In a test of word lists {whether}the model names {share} words asked for in prompts of {lengths}")
     instruction: str
     question: Annotated[str, Field(min_length=1)]
     answer_format: str

@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
@@ -50,6 +51,7 @@ class Mrcr(Depths):
     """A grid of lengths and depths of the piece that is asked for; the trials ask for each of the needles in turn."""
 
     name = "mrcr"
+    claim = Note("In a test of conversations {whether}the model earns {share} points in prompts of {lengths}")
 
     needles: Literal[2, 4, 8]
     max_tokens: PositiveInt

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Prompt, Recipe, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import settings
@@ -44,6 +45,7 @@ class Repeat(Depths):
     """A grid of lengths and depths (of the odd line); each sample draws one of `pairs`."""
 
     name = "repeat"
+    claim = Note("In a copying test {whether}the model earns {share} points in prompts of {lengths}")
 
     instruction: str
     answer_format: str

@@ -12,8 +12,10 @@ from typing import ClassVar, Literal
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.amounts import Quantity
+from contextcliff.records.analysis import EARNS_POINTS
 from contextcliff.records.corpus import Corpus, Document, LengthAudit
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Recipe, Reference, Sample, Words
 from contextcliff.records.search_record import SearchPlan
 from contextcliff.seeding import digest_of, seed_of
@@ -49,8 +51,8 @@ class Materials:
     seed: int
     text_identity: str
     bins: int = 1
-    """Bins that documents of natural length are drawn for, by `binning`: `quantile` or `fixed` widths."""
-    binning: str = "quantile"
+    """Bins that documents of natural length are drawn for, by `analysis.binning`."""
+    binning: str = "auto"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -212,6 +214,8 @@ class Task(ABC):
 
     name: ClassVar[str]
     """The kind of task, in `sample_id`s and reports."""
+    claim: ClassVar[Note] = EARNS_POINTS
+    """The sentence that a report begins with, its fields as those of `EARNS_POINTS`."""
 
     save_contexts: bool = False
     like: GivenPath | None = None
@@ -272,6 +276,10 @@ class Task(ABC):
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:  # noqa: ARG002 - for tasks with a choice
         """By what the answers to these samples are scored; empty where the task has one way."""
         return ()
+
+    def claim_by(self, metrics: Collection[str]) -> Note:  # noqa: ARG002 - as above
+        """The claim where these score the answers."""
+        return self.claim
 
 
 def configured(task: Task, *, but: Collection[str]) -> dict[str, object]:

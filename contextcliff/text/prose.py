@@ -27,12 +27,6 @@ _MAX_MISSES: Final = 24
 _Template: TypeAlias = tuple[str, ...]
 
 
-def sentences(*, seed: int) -> Iterator[str]:
-    """The endless sentences of one seed, in order, no two equal: those of `prose`, without its paragraphs."""
-    for paragraph in _Narrator(seed).paragraphs():
-        yield from paragraph
-
-
 def prose(*, seed: int, characters: int) -> str:
     """At least `characters` characters of English paragraphs separated by one blank line. A shorter text is a prefix of
     a longer one of the same seed, which is the same on every platform and Python version."""

@@ -56,8 +56,8 @@ class LiveRun:
 
     def send(self, context_tokens: int, *, score: float, n_samples: int) -> None:
         """Send the mean score of a length whose samples are answered, together with those that wait by then."""
-        for key, value in (("answer/score", score), ("by_length/score", score), ("by_length/n_samples", n_samples)):
-            self._points.put(Measurement(key=key, value=value, step=context_tokens))
+        for name, value in (("score", score), ("n_samples", n_samples)):
+            self._points.put(Measurement(key=f"by_length/{name}", value=value, step=context_tokens))
         self._work.put(self._log)
 
     def hand_over(self) -> tuple[str, frozenset[Measurement]]:

@@ -15,7 +15,7 @@ _TEXTS = frozenset({".csv", ".html", ".json", ".jsonl", ".md", ".txt", ".yaml"})
 _PATH = re.compile(r"(?:~|[A-Za-z]:|\.{0,2})[/\\][^'\",\[\]\n]*|[\w.-]+[/\\][^'\",\[\]\n]*")
 _WORDLESS = frozenset({"report.json", "report.md", "samples.jsonl", "manifest.json", "config.yaml"})
 WORDS: Mapping[str, object] = {
-    **{"question": "", "answers": [], "prediction": None, "output": None, "metadata": {}, "prompt": ""}
+    **{"question": "", "answers": [], "prediction": None, "output": None, "reasoning": "", "metadata": {}, "prompt": ""}
 }
 """Columns of the samples that hold text of the model, the documents or the task, and what they are without it."""
 

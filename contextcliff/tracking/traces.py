@@ -20,7 +20,16 @@ _LONGEST_TEXT = 200_000
 _PREVIEW = 500
 _SPANS_A_CALL = 100
 _MS = 1_000_000
-_ATTRIBUTES = ("ttft_ms", "latency_ms", "cached_tokens", "finish_reason", "retries", "document_id", "seed")
+_ATTRIBUTES = (
+    "ttft_ms",
+    "latency_ms",
+    "cached_tokens",
+    "reasoning_tokens",
+    "finish_reason",
+    "retries",
+    "document_id",
+    "seed",
+)
 
 
 def log_traces(
@@ -76,7 +85,11 @@ def _trace(
     asked = prompt if prompt is not None else str(row.get("question") or "")
     said = str(row.get("output") or row.get("prediction") or "") if answered else f"no answer: {row.get('failure')}"
     request = {"messages": [{"role": "user", "content": asked[:_LONGEST_TEXT]}]}
-    response = {"choices": [{"message": {"role": "assistant", "content": said[:_LONGEST_TEXT]}}]}
+    content: object = said[:_LONGEST_TEXT]
+    if thought := str(row.get("reasoning") or "")[:_LONGEST_TEXT]:
+        summary = [{"type": "summary_text", "text": thought}]
+        content = [{"type": "reasoning", "summary": summary}, {"type": "text", "text": content}]
+    response = {"choices": [{"message": {"role": "assistant", "content": content}}]}
     start_ns = started_ms * _MS
     span = ReadableSpan(
         name="generation",

@@ -227,7 +227,7 @@ class WritingComparison(ComparisonPart):
 
 
 def _lines(contests: Sequence[WritingContest]) -> tuple[str, ...]:
-    shown = [contest_sentence(contest) for contest in contests if contest.measure in _ALWAYS or contest.winner]
+    shown = [contest_sentence(contest) for contest in contests if contest.measure in _ALWAYS or contest.ahead]
     rest = len(contests) - len(shown)
     return (*shown, f"{rest} further measures without a winner: comparison.md") if shown and rest else tuple(shown)
 

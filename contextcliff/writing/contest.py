@@ -2,7 +2,8 @@
 
 A run's mean is taken over the lengths that all runs have, of z-scores where all have them: a model that stops early is
 more diverse. Figures that were measured by different rules have no winner. The difference of the best to the next best
-has Welch's interval; that these two were picked as extremes, and that many measures were looked at, is not in it."""
+has Welch's interval; where it has 0 inside, the best two may be ahead of the third together, and so on. That the runs
+were picked as extremes, and that many measures were looked at, is not in it."""
 
 from __future__ import annotations
 
@@ -124,7 +125,10 @@ class WritingRange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WritingContest:
-    """One measure over the runs that have it. `winner` is set if the interval of the best's lead lies above 0."""
+    """One measure over the runs that have it.
+
+    `winner` is set if the interval of the best's lead over `next_best` lies above 0. Else `ahead` are those who lead
+    all others together, if any do, and the difference is that of the last of them to `next_best`."""
 
     measure: str
     worse: int
@@ -141,6 +145,7 @@ class WritingContest:
     ci_high: float | None = None
     confidence: float
     winner: str | None = None
+    ahead: tuple[str, ...] = ()
     reason: Note | None = None
     """Why there is no winner."""
 
@@ -176,9 +181,12 @@ def _contest(measure: str, sides: Sequence[WritingSide], confidence: float) -> W
     if contest.reason is None:
         contest = _with_lead(contest, compared)
     if contest.reason is None and scale == "raw":
-        ahead = [side for side in having if side.name in (contest.best, contest.next_best)]
-        contest = replace(contest, reason=unequal_lengths(measure, ahead, common))
-    return replace(contest, winner=contest.best if contest.reason is None else None)
+        compared_runs = (*contest.ahead, contest.next_best)
+        reason = unequal_lengths(measure, [side for side in having if side.name in compared_runs], common)
+        contest = replace(contest, reason=reason)
+    if contest.reason is not None:
+        return replace(contest, ahead=())
+    return replace(contest, winner=contest.best) if len(contest.ahead) == 1 else contest
 
 
 def _points(writing: Writing, measure: str, scale: Scale) -> _Points:
@@ -217,14 +225,20 @@ def _obstacle(measure: str, having: Sequence[WritingSide], common: Sequence[int]
 
 
 def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> WritingContest:
-    """The best against the next best."""
-    common = contest.common_tokens
-    means = {run: _mean(of, common) for run, of in points.items()}
-    best, second = sorted(means, key=lambda run: contest.worse * means[run])[:2]
-    difference = abs(means[second] - means[best])
+    """The best against the next best, or the first of the best few against the rest."""
+    means = {run: _mean(of, contest.common_tokens) for run, of in points.items()}
+    order = sorted(means, key=lambda run: contest.worse * means[run])
+    leads = [_lead(contest, points, order, behind) for behind in range(1, len(order))]
+    return next((lead for lead in leads if lead.reason is None), leads[0])
+
+
+def _lead(contest: WritingContest, points: Mapping[str, _Points], order: Sequence[str], behind: int) -> WritingContest:
+    """The contest with the lead of the first `behind` runs over the next; a reason where it is not shown."""
+    common, last, after = contest.common_tokens, order[behind - 1], order[behind]
+    difference = abs(_mean(points[after], common) - _mean(points[last], common))
     low = high = None
     reason: Note | None = None
-    pairs = [points[run][tokens] for run in (best, second) for tokens in common]
+    pairs = [points[run][tokens] for run in (last, after) for tokens in common]
     if not difference:
         reason = Note("the best two have the same mean")
     elif any(n < 2 or std is None for _, std, n in pairs):
@@ -234,7 +248,10 @@ def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> Writin
     else:
         low, high = difference - half, difference + half
         reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
-    return replace(contest, best=best, next_best=second, difference=difference, ci_low=low, ci_high=high, reason=reason)
+    return replace(
+        contest, best=order[0], ahead=tuple(order[:behind]), next_best=after, difference=difference, ci_low=low,
+        ci_high=high, reason=reason,
+    )  # fmt: skip
 
 
 def _half_width(points: Iterable[tuple[float, float | None, int]], lengths: int, confidence: float) -> float | None:
@@ -261,6 +278,9 @@ def contest_sentence(contest: WritingContest) -> str:
     over = f" over {contest.next_best}" if len(contest.ranges) > 2 else ""
     if reason:
         return f"{lead_in}; no winner: {contest.best} leads{over} {_by(contest, digits)}, and {reason}."
+    if contest.winner is None:
+        ahead = Note("{runs:and} are together ahead of {next}", runs=list(contest.ahead), next=contest.next_best)
+        return f"{lead_in}; {ahead} {_by(contest, digits)}."
     return f"{lead_in}; {contest.best} wins{over} {_by(contest, digits)}."
 
 

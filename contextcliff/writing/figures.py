@@ -1,4 +1,4 @@
-"""The figures of a continuation run: core measures by length, what gets worse, and the share of healthy rounds."""
+"""The figures of a continuation run: core measures by length, and what gets worse."""
 
 from __future__ import annotations
 
@@ -253,40 +253,3 @@ def _class(test: WritingTest | None, limits: Sequence[float]) -> int:
 
 def _against_shortest(writing: Writing) -> dict[tuple[int, str], WritingTest]:
     return {(test.context_tokens, test.measure): test for test in writing.tests if test.against == "shortest"}
-
-
-_WIDTH, _HEIGHT = 8.0, 4.2
-
-
-def health_figure(report: Report, writing: Writing) -> Figure:
-    """Draw a finding that has health: shares with Wilson's interval and the bound that is tested."""
-    writing = as_shown(writing)
-    health = writing.health
-    assert health is not None
-    figure, axes = drawing.blank(width=_WIDTH, height=_HEIGHT)
-    levels = health.levels
-    tokens = [level.context_tokens for level in levels]
-    axis = drawing.lengths_on_x(axes, lengths=tokens, shown=tokens, inches=_WIDTH, label=_LENGTHS)
-    drawing.scores_on_y(axes)
-    axes.set_ylabel("share of healthy rounds")
-    shares, lows, highs, tested = (panels.each_of(levels, of) for of in ("share", "ci_low", "ci_high", "tested_low"))
-    confidence = phrases.percent(writing.confidence)
-    axes.vlines(tokens, lows, highs, color=drawing.BLUE, alpha=0.45, linewidth=3, label=f"{confidence} interval")
-    axes.plot(tokens, shares, "o-", color=drawing.BLUE, label="healthy rounds", zorder=4)
-    axes.plot(
-        tokens, tested, linestyle="none", marker="_", markersize=11, markeredgewidth=2,
-        color="black", label=f"tested bound (one-sided, {confidence})", zorder=5,
-    )  # fmt: skip
-    whole = levels[0].share if health.relative else 1.0
-    if whole is not None:
-        threshold = health.threshold * whole
-        drawing.line_across(axes, score=threshold, text=f"threshold {threshold:.2f}", colour=drawing.RED)
-    rows = [("n", [level.n for level in levels], drawing.GREY)]
-    above = drawing.counts_above(axes, places=tokens, inches=[axis.inches_at(at) for at in tokens], rows=rows)
-    called, subtitle = (
-        f"Healthy rounds by length: {report.run.model}",
-        f"{writing.document_id}. {phrases.headline(report)}",
-    )
-    drawing.heading(axes, title=called, subtitle=subtitle, inches=_WIDTH, above=above + drawing.LINE)
-    drawing.legend_under(axes, drop=axis.under / _HEIGHT, ncols=3)
-    return figure

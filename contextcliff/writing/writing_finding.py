@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
 from contextcliff.analysis.study import Study
 from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Text
+from contextcliff.findings.score import curve_figure
+from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
-from contextcliff.writing.figures import health_figure
 from contextcliff.writing.files import writing_files
 from contextcliff.writing.levels import as_shown, health_of
 from contextcliff.writing.measures.measure import MEASURES
@@ -47,13 +50,24 @@ class WritingFinding(Finding[Writing]):
     def caps(self, finding: Writing, study: Study) -> Mapping[str, int | None]:  # noqa: ARG002
         return {"writing": study.safe_cap.ci_low}
 
+    def tested(self, report: Report) -> tuple[Bin, ...]:
+        health = self.of(report).health
+        levels = {} if health is None else {level.context_tokens: level for level in health.levels}
+        return tuple(
+            replace(each, n_samples=level.n, n_unscored=level.n_unscored, mean=level.share, ci_low=level.ci_low,
+                    ci_high=level.ci_high, tested_low=level.tested_low)
+            for each in report.analysis.lengths
+            if (level := levels.get(each.asked_tokens)) is not None
+        )  # fmt: skip
+
     def short(self, report: Report) -> tuple[Block, ...]:
-        writing = self.of(report)
+        writing, bins = self.of(report), self.tested(report)
         if writing.health is None:
             return ()
         caption = "Share of healthy rounds by length"
-        figure = Image(name="healthy_rounds", caption=caption, draw=lambda: health_figure(report, writing))
-        return (figure, *health_table(writing))
+        draw = partial(curve_figure, report, bins, what="healthy")
+        figure = (Image(name="healthy_rounds", caption=caption, draw=draw),) if bins else ()
+        return (*figure, *health_table(writing))
 
     def look(self, report: Report) -> tuple[Text, ...]:
         found = self.of(report)

@@ -17,9 +17,7 @@ from tests.compositions import line_of
 from tests.engines.fake_server import FakeServer, serving
 
 WRITING = ("task=continuation", "task.max_tokens=256", *SIMULATED)
-OWN_PROSE = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3")
-"""Over prose of its own kind about 80% of the simulated rounds are healthy."""
-FLAT = (*OWN_PROSE, "engine.law=flat")
+FLAT = (*WRITING, "dataset=synthetic", "seed=1", "analysis.threshold=0.3", "engine.law=flat")
 COHERENCE = {measure.name for measure in MEASURES if measure.embeds}
 
 

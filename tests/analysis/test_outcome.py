@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,9 @@ from contextcliff.findings.answer import limits_in_words
 from contextcliff.records.analysis import Limit, SafeCap
 from contextcliff.records.generation import NOT_SENT, ScoredSample
 from contextcliff.records.kv_cache import GIB, CachedLayers, CacheFacts, DeviceMemory
+from contextcliff.reporting.text import catalogue
 from tests.analysis.test_kv_limits import KIB
-from tests.make import curve, fractional, scored_sample
+from tests.make import curve, fractional, known, scored_sample
 
 
 def cap_of(
@@ -132,6 +134,60 @@ def test_memory_that_was_asked_for_is_a_limit(
     assert (cap.outcome, cap.limited_by, cap.tokens) == (outcome, limited_by, tokens)
     assert cap.ci_low == 4_000  # the answers' own
     assert cap.fraction_of_max == (None if tokens is None else tokens / 8_192)
+
+
+SHARE = {"relative": True}
+LATE = {"slo_ms": 100.0, "threshold": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("scored", "asked", "english", "japanese"),
+    [
+        (FALLING, {}, "the model earns at least 80% of points in prompts of up to 2,000 tokens",
+         "モデルは2,000 トークンまでのプロンプトで得点の 80% 以上を得る"),
+        (PERFECT, {}, "the model earns at least 80% of points in prompts of up to at least 4,000 tokens",
+         "モデルは少なくとも 4,000 トークンまでのプロンプトで得点の 80% 以上を得る"),
+        (curve({1_000: (0, 40)}), {}, "the model earns fewer than 80% of points in prompts of 1,000 tokens",
+         "モデルは1,000 トークンのプロンプトで得点の 80% 未満を得る"),
+        (curve({1_000: (1, 1)}), {},
+         "it is not decided whether the model earns at least 80% of points in prompts of 1,000 tokens",
+         "モデルは1,000 トークンのプロンプトで得点の 80% 以上を得るかどうかは未決定"),
+        (FALLING, SHARE,
+         "the model earns at least 80% as many points in prompts of up to 2,000 tokens as in those of 1,000 tokens",
+         "モデルは2,000 トークンまでのプロンプトで得点の、1,000 トークンでの数の 80% 以上を得る"),
+        (fractional({500: [1.0] * 20, 1_000: [0.1] * 20}), SHARE,
+         "the model earns fewer than 80% as many points in prompts of 1,000 tokens as in those of 500 tokens",
+         "モデルは1,000 トークンのプロンプトで得点の、500 トークンでの数の 80% 未満を得る"),
+        (fractional({500: [1.0] * 9}), SHARE,
+         "it is not decided whether the model earns at least 80% as many points in prompts of more than 500 tokens as"
+         " in those of 500 tokens",
+         "モデルは500 トークン超のプロンプトで得点の、500 トークンでの数の 80% 以上を得るかどうかは未決定"),
+        (fractional({500: [0.1] * 9, 1_000: [0.1] * 9}), SHARE,
+         "the model earns fewer than 20% of points in prompts of 500 tokens",
+         "モデルは500 トークンのプロンプトで得点の 20% 未満を得る"),
+        (PERFECT, {"cache": room_for(900)},
+         "Not even prompts of 1,000 tokens, the shortest tested, fit into the memory",
+         "テストした最短の 1,000 トークンのプロンプトもメモリに収まらない"),
+        (PERFECT, {"cache": replace(KIB, device=DeviceMemory(name="", gib=9.0), layers=())},
+         "It is not known whether prompts of 1,000 tokens fit into the memory",
+         "1,000 トークンのプロンプトがメモリに収まるかは不明"),
+        (taking(500, *[300.0] * 10), LATE,
+         "Not even prompts of 500 tokens, the shortest tested, are answered in time",
+         "テストした最短の 500 トークンのプロンプトも時間内に回答されない"),
+        (taking(500, *[20.0] * 10), LATE, "It is not decided whether prompts of 500 tokens are answered in time",
+         "500 トークンのプロンプトが時間内に回答されるかは未決定"),
+    ],
+)  # fmt: skip
+def test_what_was_asked_and_what_came_of_it_is_one_sentence(
+    scored: Sequence[ScoredSample], asked: dict[str, Any], english: str, japanese: str
+) -> None:
+    claim = known(cap_of(scored, **asked).claim)
+    assert str(claim).removeprefix("In this test ") == english
+    assert claim.said(catalogue("ja")).removeprefix("このテストで、") == japanese
+
+
+def test_nothing_is_claimed_without_samples() -> None:
+    assert cap_of([]).claim is None
 
 
 def test_a_fall_of_the_answers_below_what_memory_holds_limits() -> None:

@@ -92,3 +92,7 @@ def test_a_row_of_an_earlier_version_is_read_and_averaged_with_nothing() -> None
     old = row_to_json(row(0, "a", PERFECT)).replace(', "asked_tokens": 4096', "").replace('"confidence": 0.95, ', "")
     read = row_from_json(old)
     assert (read.curve[0].asked_tokens, read.confidence) == (0, None)
+
+
+def test_a_share_of_healthy_rounds_is_averaged_with_no_score() -> None:
+    assert task_means([row(0, "a", PERFECT), row(1, "b", PERFECT, quantity="healthy")]) == ()

@@ -1,14 +1,18 @@
 """Zones tile the tested range."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contextcliff.findings.answer import ZonesFinding
+from contextcliff.findings.finding import Lines
 from contextcliff.records.generation import ScoredSample
-from tests.make import analysed, curve, scored_sample
+from tests.make import analysed, curve, fractional, scored_sample
+from tests.simulated_reports import simulated
 
 counts = st.tuples(
     st.integers(min_value=0, max_value=30), st.integers(min_value=0, max_value=30), st.integers(0, 3)
@@ -70,3 +74,15 @@ def test_zones_are_contiguous_and_end_with_the_longest_length(
     names = [tile.name for tile in tiles]
     assert names == sorted(set(names), key=order.index)
     assert ("stable" in names) == (cap is not None)
+
+
+def test_a_zone_in_which_scores_begin_to_vary_more_says_so() -> None:
+    wide = {500: [0.9, 0.92] * 15, 1_000: [0.9, 0.92] * 15, 2_000: [0.45, 1.0] * 15, 4_000: [0.0, 0.1] * 15}
+    report = replace(simulated(), analysis=analysed(fractional(wide)))
+    lines, _ = ZonesFinding().show(report)
+    assert isinstance(lines, Lines)
+    assert [str(line.text) for line in lines.lines] == [
+        "[OK] stable     0 - 1,000 tokens, mean 0.91",
+        "[!!] transition 1,001 - 3,999 tokens, mean 0.72 (20% lower), high variance",
+        "[XX] degraded   4,000 - 4,000 tokens, mean 0.05 (95% lower)",
+    ]

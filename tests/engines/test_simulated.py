@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from random import Random
 from typing import Any
 
 import pytest
 
-from contextcliff.engines.simulated import Simulated, _scrambled
+from contextcliff.engines.simulated import Simulated, _prose, _scrambled
 from contextcliff.kv.policy import KVPolicy
 from contextcliff.tasks.questions.answers import token_f1
+from contextcliff.writing.measures.measure import COMPOSITE
+from contextcliff.writing.measures.readability import dale_chall
+from contextcliff.writing.passage import judge_prose
+from contextcliff.writing.task.continuation_scoring import author_limit
 
 FULL = KVPolicy(name="none")
 
@@ -37,3 +42,22 @@ def test_evidence_is_lost_where_it_was_planned(position: Any, worst: float) -> N
 @pytest.mark.parametrize("answer", ["銀の鍵", "Серебряный ключ", "กุญแจ", "the silver key", "1912"])
 def test_a_wrong_answer_is_wrong_in_any_script(answer: str) -> None:
     assert all(token_f1(_scrambled(answer, Random(seed)), answer) < 0.5 for seed in range(20))
+
+
+@pytest.mark.parametrize(("name", "language"), [("the_tide_clerk", "en"), ("shiomachi_no_kirokugakari", "ja")])
+def test_it_writes_as_the_author_does_and_a_loop_is_beyond_the_author(name: str, language: str) -> None:
+    text = files("contextcliff.datasets").joinpath("texts", f"{name}.txt").read_text(encoding="utf-8")
+    context, words = text[: len(text) // 2], dale_chall()
+
+    def within(*, loops: bool, round_number: int) -> bool:
+        written = _prose(context[:6_000], loops=loops, tokens=512, rng=Random(round_number))
+        found = judge_prose(
+            written, prompt=context, reference=text[len(context) :][: len(written)], document=text, language=language,
+            word_list=words, shortfall=0.0,
+        )  # fmt: skip
+        limit = author_limit(text, language, words, len(written))
+        assert limit is not None
+        return found[COMPOSITE] <= limit
+
+    assert sum(within(loops=False, round_number=number) for number in range(10)) >= 9
+    assert not any(within(loops=True, round_number=number) for number in range(10))

@@ -16,20 +16,31 @@ from contextcliff.reporting.figures import write_figure
 from tests.golden.test_shown_reports import beyond_training
 from tests.reporting.figure_texts import overlaps, words
 from tests.reporting.made_reports import search_report
-from tests.simulated_reports import CLIFF, FLAT, FULL, NOTHING_SCORED, ONE_LENGTH, PARTIAL, WITHOUT_CAP, simulated
-from tests.writing.made_writing import make_rounds, with_writing
+from tests.simulated_reports import (
+    CLIFF,
+    FLAT,
+    FULL,
+    NOTHING_SCORED,
+    ONE_LENGTH,
+    PARTIAL,
+    SLOPE,
+    WITHOUT_CAP,
+    simulated,
+)
+from tests.writing.made_writing import TIERS, by_health, make_rounds
 
 LAWS: dict[str, Callable[[], Report]] = {
     "everything": lambda: simulated(FULL),
     "search": search_report,
     "beyond training": beyond_training,
     "cliff": lambda: simulated(CLIFF),
+    "slope": lambda: simulated(SLOPE),
     "flat": lambda: simulated(FLAT),
     "no cap": lambda: simulated(WITHOUT_CAP),
     "partial": lambda: simulated(PARTIAL),
     "nothing scored": lambda: simulated(NOTHING_SCORED),
     "one length": lambda: simulated(ONE_LENGTH),
-    "writing": lambda: with_writing(simulated(CLIFF), make_rounds(rounds=4)),
+    "writing": lambda: by_health(simulated(CLIFF), TIERS, make_rounds(rounds=4)),
 }
 
 

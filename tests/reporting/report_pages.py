@@ -82,3 +82,9 @@ def assert_tame(page: str, *, scripts: int) -> None:
 def answered(scored: ScoredSample, text: str) -> ScoredSample:
     """The same sample with another answer of the model."""
     return replace(scored, prediction=text, generation=replace(known(scored.generation), text=text))
+
+
+def thinking(scored: ScoredSample, text: str) -> ScoredSample:
+    """The same sample with six tokens of reasoning before its answer of two."""
+    said = known(scored.generation)
+    return replace(scored, generation=replace(said, reasoning=text, reasoning_tokens=6, completion_tokens=8))

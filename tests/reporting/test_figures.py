@@ -29,6 +29,7 @@ from contextcliff.findings.finding import images_of
 from contextcliff.findings.half_life import HalfLife
 from contextcliff.findings.natural_lengths import audit_figure, length_classes
 from contextcliff.findings.score import heatmap_figure, score_figure
+from contextcliff.records.analysis import Zone
 from contextcliff.records.corpus import LengthAudit
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
@@ -37,9 +38,11 @@ from contextcliff.reporting.figures import curves_figure, draw_figures, sweep_cu
 from contextcliff.reporting.plan_report import render_audit
 from contextcliff.tracking.tracker import SweepPlace
 from tests.golden.test_shown_reports import AUDIT
+from tests.make import known
 from tests.reporting.figure_texts import drawn, overlaps, words
 from tests.reporting.made_reports import search_report
 from tests.simulated_reports import edited, findings_in, relaid
+from tests.writing.made_writing import TIERS, by_health, writing_in
 
 
 @pytest.mark.parametrize("depths", [1, 20])
@@ -95,21 +98,17 @@ def marked(axes: Axes) -> list[float]:
     return [float(x[0]) for x in found if len(x) == 2 and x[0] == x[1]]
 
 
-@pytest.fixture
-def decaying(full: Report) -> Report:
-    """With a half-life of 16,000 tokens, twice the longest test, in the place of its cliff."""
+def sloping(report: Report, *, tokens: int | None = 16_000) -> Report:
+    """With a half-life, twice the longest test, in the place of its cliff."""
     found = HalfLife(
-        tokens=16_000, ci_low=9_000, ci_high=31_000, censored=True, initial=1.0, reason=as_it_is("it halves")
+        tokens=tokens, ci_low=9_000, ci_high=31_000, censored=True, initial=1.0, reason=as_it_is("it halves")
     )
-    return edited(full, half_life=found)
+    return edited(report, half_life=found, safe_cap=replace(report.analysis.safe_cap, verdict="slope"))
 
 
 @pytest.mark.parametrize("tokens", [3, 2_000_000])
 def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens: int) -> None:
-    figure = drawn(
-        edited(full, half_life=replace(findings_in(full).half_life, tokens=tokens, ci_low=2, ci_high=2 * tokens)),
-        "decay_curve",
-    )
+    figure = drawn(sloping(full, tokens=tokens), "decay_curve")
     assert marked(figure.axes[0]) == []
     assert f"half-life {tokens:,} (beyond this axis)" in words(figure)
     low, high = figure.axes[0].get_xlim()
@@ -117,13 +116,13 @@ def test_a_half_life_far_off_the_axis_is_told_and_not_drawn(full: Report, tokens
     assert high < 20_000
 
 
-def test_a_decay_takes_depths_and_two_scored_lengths_or_a_half_life(decaying: Report) -> None:
-    silent = tuple(replace(b, mean=None) for b in decaying.analysis.bins[1:])
-    none = replace(findings_in(decaying).half_life, tokens=None)
-    drawn_of = {"half_life": none}, {"bins": decaying.analysis.bins[:1]}
-    not_of = {"cells": ()}, {"bins": (decaying.analysis.bins[0], *silent), "half_life": none}, {"bins": silent}
-    assert all("decay_curve" in images_of(edited(decaying, **changes)) for changes in drawn_of)
-    assert not any("decay_curve" in images_of(edited(decaying, **changes)) for changes in not_of)
+def test_a_decay_is_drawn_of_a_shown_slope_whose_evidence_lies_at_depths(full: Report) -> None:
+    slope, silent = sloping(full), tuple(replace(b, mean=None) for b in full.analysis.bins)
+    not_of: list[dict[str, object]] = [{"cells": ()}, {"bins": silent}, {"safe_cap": full.analysis.safe_cap}]
+    assert "decay_curve" in images_of(slope)
+    assert full.analysis.safe_cap.verdict == "cliff"
+    assert "decay_curve" not in images_of(sloping(full, tokens=None))
+    assert not any("decay_curve" in images_of(edited(slope, **changes)) for changes in not_of)
 
 
 @pytest.mark.parametrize(
@@ -203,12 +202,50 @@ def test_it_starts_with_depth_zero_at_the_top_and_leaves_gaps_grey(cliff: Report
     assert "no data" not in words(heatmap_figure(cliff))
 
 
+def test_undecided_points_are_hollow(cliff: Report) -> None:
+    stable = Zone(name="stable", min_tokens=0, max_tokens=600)
+    axes = score_figure(edited(cliff, zones=(stable, Zone(name="degraded", min_tokens=8_000, max_tokens=9_000)))).axes[
+        0
+    ]
+    hollow = next(line for line in axes.lines if line.get_label() == "not decided")
+    assert np.asarray(hollow.get_xdata()).tolist() == [b.median_tokens for b in cliff.analysis.bins[1:4]]
+    assert hollow.get_markerfacecolor() == "white"
+
+
+def test_a_cell_of_one_sample_is_faint_and_n_stands_over_the_columns(cliff: Report) -> None:
+    few = tuple(replace(cell, n_samples=1 + place % 3) for place, cell in enumerate(cliff.analysis.cells))
+    figure = heatmap_figure(edited(cliff, cells=few))
+    assert len(figure.axes[0].patches) == sum(cell.n_samples == 1 for cell in few)
+    said = words(figure)
+    assert "faint: a single sample" in said
+    assert "n=9" in said  # of 1, 2, 3, 1 and 2 samples
+    assert "1.00" in said
+    assert "1.00\nn=2" in said
+    assert "n=20" in words(heatmap_figure(cliff))
+    assert "1.00\nn=4" not in words(heatmap_figure(cliff))
+
+
+def test_curves_of_runs_are_of_what_is_tested(cliff: Report) -> None:
+    written = by_health(cliff, TIERS)
+    shares = [level.share for level in known(writing_in(written).health).levels]
+    one = row(written)
+    assert [point.mean for point in one.curve] == shares != [b.mean for b in written.analysis.bins]
+    for figure in (
+        curves_figure({"a": written}),
+        sweep_curves_figure([one], names={0: "a"}),
+        drawn(written, "healthy_rounds"),
+    ):
+        assert figure.axes[0].get_ylabel() == "share of healthy rounds"
+    assert across(sweep_curves_figure([one], names={0: "a"}).axes[0]) == [0.7]
+    assert "The cap is by the share of healthy rounds, not this" in " ".join(words(score_figure(written)))
+
+
 OF_SCORES: dict[str, Callable[[Report], Figure]] = {
     "score": score_figure,
     "heatmap": heatmap_figure,
     "latency": latency_figure,
     "failures": failures_figure,
-    "decay": lambda report: drawn(report, "decay_curve"),
+    "decay": lambda report: drawn(sloping(report), "decay_curve"),
     "several runs": lambda report: curves_figure(dict.fromkeys("abcdefgh", report)),
     "search": lambda _: drawn(search_report(cliff_at=13_000), "search"),
     "documents": lambda _: audit_figure(AUDIT, title="documents"),

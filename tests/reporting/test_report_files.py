@@ -17,19 +17,20 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contextcliff.findings.finding import FinishedRun
+from contextcliff.records.generation import read_characters
 from contextcliff.records.report import Report
 from contextcliff.records.sample import Prompt, SentTurn
 from contextcliff.reporting.data_files import read_contexts, replacing_together, write_contexts, write_text
 from contextcliff.reporting.files import samples_table, stale_files, write_manifest, write_report_files
 from tests.make import scored_sample
-from tests.reporting.report_pages import answered
+from tests.reporting.report_pages import answered, thinking
 from tests.simulated_reports import edited
 
 KEYS = """
 sample_id task context_tokens prompt_tokens depth trial document_id question answers prediction score failure
 finish_reason ttft_ms latency_ms cached_tokens prompt_sha256 seed cluster evidence_distance_tokens metadata
-judge_rating level em f1 contains_reference false_refusal output completion_tokens retries item repeat step
-replayed figures
+judge_rating level em f1 contains_reference false_refusal output reasoning reasoning_tokens
+completion_tokens retries item repeat step replayed figures
 """.split()
 
 
@@ -50,6 +51,12 @@ def test_a_line_has_the_pinned_keys_and_after_them_those_that_some_sample_of_the
     assert [list(row) for row in rows] == [in_order(["cluster", "metadata", "replayed"])] * 3
     assert [row["metadata"] for row in rows] == [{}, {"hops": 2}, {}]
     assert [row["replayed"] for row in rows] == [False, False, True]
+
+    right = scored_sample(2048, 1.0)
+    (row,) = samples_table([thinking(right, "7? No, 8.")])
+    assert (row["reasoning"], row["reasoning_tokens"], row["completion_tokens"]) == ("7? No, 8.", 6, 8)
+    (row,) = samples_table([thinking(right, "hm " * 100_000)])
+    assert len(str(row["reasoning"])) == read_characters(right.sample) < 300_000
 
     # A figure of zero is a figure.
     wrong = replace(scored_sample(2048, 0.0), details={"em": 0.0, "contains_reference": 0.0, "overlap": 0.0})

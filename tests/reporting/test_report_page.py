@@ -20,7 +20,7 @@ from contextcliff.reporting.page.markup import markup_of, svg_of
 from contextcliff.reporting.page.report_page import Excerpt, excerpts_of, page_samples, read_excerpts, write_excerpts
 from tests import simulated_reports as made
 from tests.make import scored_sample
-from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of
+from tests.reporting.report_pages import HOSTILE, Tags, answered, assert_tame, page_of, rows_of, thinking
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_mark_says_its_numbers() -> None:
 
 
 def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> None:
-    sample = answered(scored_sample(512, 0.0, failure=HOSTILE), HOSTILE)
+    sample = thinking(answered(scored_sample(512, 0.0, failure=HOSTILE), HOSTILE), HOSTILE)
     hostile = replace(sample.sample, document_id=HOSTILE, question=HOSTILE, answers=(HOSTILE,))
     names = dict.fromkeys(("model", "command", "dataset", "task", "label", "kv_policy", "engine"), HOSTILE)
     report = made.edited(made.simulated(made.FULL), notes=(HOSTILE,), **names)
@@ -80,7 +80,7 @@ def test_nothing_from_outside_is_more_than_text_on_the_page(tmp_path: Path) -> N
     )
     assert_tame(page, scripts=2)
     (row,) = rows_of(page)
-    texts = [row[name] for name in ("prediction", "question", "prompt", "document", "failure")]
+    texts = [row[name] for name in ("prediction", "question", "prompt", "document", "failure", "reasoning")]
     for text in (*texts, *row["answers"], *row["excerpts"][0]):
         assert text.startswith("<script>document.title='owned'</script>\\x1b[31mred\\u202egnp\\u2069\\x00 <img")
     assert Tags(page).text.count("![i](http://e) [a](javascript:alert(1)) <http://e>") > 10

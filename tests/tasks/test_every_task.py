@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import fields, replace
 from functools import cache
 from itertools import islice, product
+from string import Formatter
 from time import process_time
 from typing import Any
 
@@ -16,7 +17,9 @@ from scipy import stats
 
 from contextcliff.composing import conf_dir
 from contextcliff.records.corpus import Document
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample, render
+from contextcliff.reporting.text import catalogue
 from contextcliff.tasks.grid import DesignedLengths
 from contextcliff.tasks.task import ContextBudget, Materials, ScoringContext, Task, TaskPlan, draws
 from contextcliff.text.tokenizers import WordTokenizer
@@ -70,6 +73,38 @@ OPTIONS = options()
 CONTROLLED = options(without=("continuation",))
 DESIGNED = options(without=("continuation", "qa"))
 """Named here, since to compose every option takes each of pytest's workers seconds before its first test."""
+
+
+CLAIMED = {
+    "niah": "In a needle test the model finds S hidden facts in prompts of L",
+    "aggregation": "In a counting test the model answers S questions right in prompts of L",
+    "babilong_qa1": "In a test of scattered facts the model answers S questions right in prompts of L",
+    "tracing": "In a tracing test the model follows S variables in prompts of L",
+    "qa": "In a test of questions the model answers S questions right in prompts of L",
+    "ruler_cwe": "In a test of word lists the model names S words asked for in prompts of L",
+    "repeat": "In a copying test the model earns S points in prompts of L",
+    "mrcr": "In a test of conversations the model earns S points in prompts of L",
+    "graphwalks": "In a graph test the model earns S points in prompts of L",
+    "continuation": "In a writing test the model keeps S rounds healthy in prompts of L",
+}
+
+
+def test_every_task_has_a_sentence_for_what_it_asks_in_two_languages() -> None:
+    said = {}
+    for option in ALL:
+        claim = made_tasks.shipped(option).claim_by(())
+        words = {"whether": "", "share": "S", "lengths": "L"}
+        english, japanese = str(Note(claim.template, **words)), Note(claim.template, **words).said(catalogue("ja"))
+        assert set(words) == set(claim_fields(claim.template)) == set(claim_fields(catalogue("ja")[claim.template]))
+        assert english != japanese
+        said[option] = english
+    assert {option: said[option] for option in CLAIMED} == CLAIMED
+    assert set(said.values()) == set(CLAIMED.values())
+    assert made_tasks.shipped("qa").claim_by(("contains", "f1")).template.count("earns {share} points") == 1
+
+
+def claim_fields(template: str) -> list[str]:
+    return [name for _, name, _, _ in Formatter().parse(template) if name]
 
 
 def test_options_are_told_apart_as_their_classes_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from itertools import pairwise
 from typing import Any
@@ -117,7 +118,13 @@ def test_what_a_dataset_can_not_give_is_refused(changes: dict[str, Any], sizes: 
 lengths = st.lists(st.integers(1, 5_000), min_size=1, max_size=60)
 
 
-@given(lengths, st.integers(1, 10), st.integers(1, 8), st.integers(1, 6), st.sampled_from(["quantile", "fixed"]))
+@given(
+    lengths,
+    st.integers(1, 10),
+    st.integers(1, 8),
+    st.integers(1, 6),
+    st.sampled_from(["auto", "quantile", "log", "fixed"]),
+)
 def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
     sizes: list[int], bins: int, per_bin: int, min_samples: int, binning: str
 ) -> None:
@@ -136,7 +143,10 @@ def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
         seed=1,
     )
     audits = [audit for audit, _ in found]
-    assert 1 <= len(audits) <= bins
+    octaves = math.ceil(
+        math.log2(max(sizes) + 1) - math.log2(min(sizes))
+    )  # of the logarithm, a bin is no wider than one
+    assert 1 <= len(audits) <= (max(bins, octaves) if binning in ("auto", "log") else bins)
     assert all(earlier.max_tokens < later.min_tokens for earlier, later in pairwise(audits))
     assert sum(audit.questions for audit in audits) == len(questions)
     for audit, drawn in found:
@@ -148,6 +158,32 @@ def test_bins_ascend_hold_every_length_once_and_never_split_equal_ones(
 def test_a_thin_bin_is_merged_and_a_starved_one_named() -> None:
     texts = corpus(*[50 + i for i in range(10)], 3_000)
     run = built(qa(min_samples=4, samples_per_bin=30), texts, bins=2, binning="fixed")
-    assert any("has 2 questions, fewer than task.min_samples=4, and is merged with" in note for note in run.notes)
+    assert any("2 bins are 1 after those with fewer than task.min_samples=4 questions" in note for note in run.notes)
     assert any("is starved: 22 questions, and 30 are asked for" in note for note in run.notes)
     assert {sample.bin for sample in run.samples} == {0}
+
+
+@pytest.mark.parametrize(
+    ("binning", "sizes", "bins"),
+    [
+        # Paragraphs and books: equal counts would put 214 tokens and 60,000 into one bin.
+        ("quantile", (*range(100, 220), *range(40_000, 60_000, 1_000)), [(100, 146), (147, 192), (193, 59_000)]),
+        ("auto", (*range(100, 220), *range(40_000, 60_000, 1_000)), [(100, 189), (190, 219), (40_000, 59_000)]),
+        # Three books are no bin of their own: documents count there, however many questions each has.
+        ("log", (*range(100, 220), 40_000, 50_000, 60_000), [(100, 189), (190, 60_000)]),
+        # Documents within three octaves stay in bins of equal counts.
+        ("auto", (*range(100, 800, 10),), [(100, 320), (330, 560), (570, 790)]),
+    ],
+)
+def test_bins_are_steps_of_the_logarithm_where_equal_counts_would_mix_short_and_long(
+    binning: str, sizes: tuple[int, ...], bins: list[tuple[int, int]]
+) -> None:
+    texts = {f"d{size}": size for size in sizes}
+    questions = [
+        Question(question_id=f"{name}-{k}", document_id=name, text="?", answers=("a",))
+        for name in texts
+        for k in "abcd"
+    ]
+    found, notes = draw(questions, texts, bins=3, binning=binning, per_bin=9, min_samples=8, seed=1)
+    assert [(audit.min_tokens, audit.max_tokens) for audit, _ in found] == bins
+    assert any("steps of the logarithm" in note for note in notes) == (binning == "auto" and bins[-1][1] > 8_000)

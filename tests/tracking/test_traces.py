@@ -61,6 +61,18 @@ def test_a_trace_has_the_question_the_answer_the_tokens_the_time_and_the_score(s
     assert wrong.info.tags["kv_policy"] == "none"
 
 
+def test_a_trace_of_a_thinking_model_has_its_reasoning_beside_the_answer(store: str, tmp_path: Path) -> None:
+    tracker = MLflowTracker(uri=store, experiment="thinking")
+    thinking = {**ROWS[1], "reasoning": "<b>hm</b>", "reasoning_tokens": 5}
+    tracker.log(tracked(tmp_path, samples=[thinking]))
+    (span,) = traces(tracker)[0].data.spans
+    assert span.outputs["choices"][0]["message"]["content"] == [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "<b>hm</b>"}]},
+        {"type": "text", "text": "<b>3</b>"},
+    ]
+    assert span.attributes["reasoning_tokens"] == 5
+
+
 @pytest.mark.parametrize(
     ("changes", "kept"),
     [

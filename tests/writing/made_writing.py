@@ -22,7 +22,7 @@ from contextcliff.writing.prose_findings import Health, Writing
 from contextcliff.writing.task.continuation_scoring import fault_of
 from contextcliff.writing.verdict import writing_of
 from tests.make import known, scored_sample
-from tests.simulated_reports import edited
+from tests.simulated_reports import edited, relaid
 
 TIERS = (2048, 4096, 8192, 16_384)
 POINT = 43
@@ -183,6 +183,13 @@ def with_writing(report: Report, scored: Sequence[ScoredSample] | None = None) -
         run_id="continuation-smollm2-1a2b3c4d",
         writing=make_writing(scored),
     )
+
+
+def by_health(report: Report, tiers: Sequence[int], scored: Sequence[ScoredSample] | None = None) -> Report:
+    """A report of a continuation run whose cap is by its healthy rounds."""
+    laid = relaid(report, lengths=tiers)
+    cap = replace(laid.analysis.safe_cap, quantity="healthy", threshold=0.7)
+    return with_writing(edited(laid, safe_cap=cap, cells=()), scored)
 
 
 def writing_in(report: Report) -> Writing:

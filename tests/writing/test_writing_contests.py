@@ -85,6 +85,17 @@ def test_the_better_run_wins_by_welchs_interval_over_the_common_lengths() -> Non
     )
 
 
+def test_two_that_are_alike_are_ahead_of_a_third_together() -> None:
+    alike = {tokens: (mean + 0.1, std, n) for tokens, (mean, std, n) in A.items()}
+    found = contest(side("C", cloze_score=B), side("A", cloze_score=A), side("B", cloze_score=alike))
+    assert (found.winner, found.ahead, found.next_best) == (None, ("A", "B"), "C")
+    # The lead of the second of them, with the same interval as a winner's.
+    assert found.ci_low == pytest.approx(2.9 - 1.0894, abs=1e-4)
+    assert contest_sentence(found).endswith(
+        "A and B are together ahead of C by 2.9 (95% CI 1.8 to 4.0) over 2 lengths."
+    )
+
+
 def figures(std: float | None, n: int) -> tuple[Figures, Figures]:
     a, b = ({tokens: (mean, std, n) for tokens, (mean, _, _) in each.items()} for each in (A, B))
     return a, b

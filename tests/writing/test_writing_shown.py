@@ -12,12 +12,11 @@ from matplotlib.figure import Figure
 from contextcliff.records.note import as_it_is
 from contextcliff.records.report import Report
 from contextcliff.reporting.markdown import render_markdown
-from contextcliff.writing.figures import core_figure, dashboard_figure, health_figure
 from contextcliff.writing.levels import as_shown
 from tests.make import known
-from tests.reporting.figure_texts import overlaps
+from tests.reporting.figure_texts import drawn, overlaps
 from tests.simulated_reports import edited
-from tests.writing.made_writing import TIERS, make_rounds, with_writing, writing_in
+from tests.writing.made_writing import TIERS, by_health, make_rounds, with_writing, writing_in
 
 PROMPTS = tuple(tokens - 9 for tokens in TIERS)
 """As the server counts the prompts of made rounds."""
@@ -48,7 +47,7 @@ def test_tables_sentences_and_healthy_rounds_are_by_measured_prompts(cliff: Repo
 
 
 def figures_of(report: Report) -> list[Figure]:
-    return [draw(report, writing_in(report)) for draw in (core_figure, dashboard_figure, health_figure)]
+    return [drawn(report, name) for name in ("core_metrics", "writing_dashboard", "healthy_rounds")]
 
 
 ALSO = (((4096,), True), (TIERS, False), (NINE, True), (TWELVE, False), (TWELVE, True))
@@ -59,5 +58,5 @@ ALSO = (((4096,), True), (TIERS, False), (NINE, True), (TWELVE, False), (TWELVE,
     [((2048, 1_048_576), True), *(pytest.param(*each, marks=pytest.mark.slow) for each in (((4096,), False), *ALSO))],
 )
 def test_no_text_of_any_figure_covers_another(cliff: Report, tiers: tuple[int, ...], coherence: bool) -> None:
-    for figure in figures_of(with_writing(cliff, make_rounds(tiers=tiers, rounds=4, coherence=coherence))):
+    for figure in figures_of(by_health(cliff, tiers, make_rounds(tiers=tiers, rounds=4, coherence=coherence))):
         assert overlaps(figure) == []

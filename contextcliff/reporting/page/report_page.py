@@ -124,7 +124,7 @@ _MOST_PROMPT = 200_000
 
 COLUMNS = (
     *("id", "asked", "tokens", "depth", "trial", "score", "failure", "document", "question", "answers", "prediction"),
-    *("output", "excerpts", "ttft_ms", "latency_ms", "prompt"),
+    *("output", "reasoning", "reasoning_tokens", "excerpts", "ttft_ms", "latency_ms", "prompt"),
 )
 
 
@@ -148,7 +148,8 @@ def page_samples(
     sizes: list[int] = []
     for item in scored:
         pieces = (part for each in excerpts.get(item.sample.sample_id, ()) for part in each)
-        sizes += map(len, (item.sample.question, *item.sample.answers, item.prediction, _output(item) or "", *pieces))
+        said = (item.prediction, _output(item) or "", _reasoning(item))
+        sizes += map(len, (item.sample.question, *item.sample.answers, *said, *pieces))
     rooms = {limit: _MOST_CHARACTERS - sum(min(size, limit) for size in sizes) for limit in _LIMITS}
     limit = next((limit for limit, room in rooms.items() if room >= 0), _LIMITS[-1])
     room, shown = rooms[limit], dict[str, str]()
@@ -172,6 +173,10 @@ def _output(item: ScoredSample) -> str | None:
     return None if output == item.prediction else output
 
 
+def _reasoning(item: ScoredSample) -> str:
+    return "" if item.generation is None else item.generation.reasoning
+
+
 def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt: str | None) -> tuple[object, ...]:
     sample, generation = item.sample, item.generation
 
@@ -192,6 +197,8 @@ def _row(item: ScoredSample, excerpts: Sequence[Excerpt], *, limit: int, prompt:
         [cut(answer) for answer in sample.answers],
         cut(item.prediction),
         None if output is None else cut(output),
+        cut(_reasoning(item)),
+        None if generation is None else generation.reasoning_tokens,
         [[cut(part) for part in each] for each in excerpts],
         None if generation is None else round(generation.ttft_ms, 1),
         None if generation is None else round(generation.latency_ms, 1),

@@ -22,6 +22,11 @@ function detailsOf(sample) {
   const said = sample.output === null ? sample.prediction : sample.output;
   add("the model said", text(said || (sample.score === null ? "nothing: there is no answer" : "nothing")));
   if (sample.output !== null && sample.prediction && sample.prediction !== sample.output) add("taken as its answer", text(sample.prediction));
+  if (sample.reasoning) {
+    const thought = element("details"), tokens = sample.reasoning_tokens;
+    thought.append(element("summary", tokens === null ? whole(sample.reasoning.length) + " characters" : whole(tokens) + " tokens"), text(sample.reasoning));
+    add("it thought before", thought);
+  } else if (sample.reasoning_tokens) add("it thought before", whole(sample.reasoning_tokens) + " tokens, which the server keeps");
   sample.excerpts.forEach(([before, evidence, after]) => {
     const box = element("div", null, "text");
     box.dir = "auto";

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Count, Int, settings
 from contextcliff.tasks.grid import filled, naming
@@ -34,6 +35,7 @@ class Aggregation(PlantingTask):
     """A row of lengths. Each of `words` coded words occurs `min_count` to `max_count` times."""
 
     name = "aggregation"
+    claim = Note("In a counting test {whether}the model answers {share} questions right in prompts of {lengths}")
 
     mode: Literal["count", "most_frequent"]
     words: Annotated[Int, Field(ge=2, le=20)]

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from contextcliff.errors import ConfigError
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Count, Int, NonNegativeInt, settings
 from contextcliff.tasks.grid import Depths, filled, naming
@@ -116,6 +117,9 @@ class Babilong(Depths, PlantingTask):
     """A grid of lengths and depths; the fact that names the answer stands at the depth, the rest in order around it."""
 
     name = "babilong"
+    claim = Note(
+        "In a test of scattered facts {whether}the model answers {share} questions right in prompts of {lengths}"
+    )
 
     facts: Facts
     statements: Count

@@ -16,6 +16,7 @@ from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from contextcliff.records.corpus import Document
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Recipe, Reference, Sample, Words, render
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, settings
@@ -117,6 +118,7 @@ class Planted:
 class PlantingTask(DesignedLengths):
     """A grid of lengths and places over `haystacks` stretches of text, with `trials` samples a cell."""
 
+    claim = Note("In a needle test {whether}the model finds {share} hidden facts in prompts of {lengths}")
     inert: ClassVar[Mapping[str, object]] = {}
     """Options, by their key in the task, with the value that changes nothing: with it they are left out of what a
     sample is."""

@@ -15,6 +15,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.settings import Few, Fraction, Int, settings
 from contextcliff.tasks.grid import Depths, filled, naming
@@ -35,6 +36,7 @@ class Tracing(Depths, PlantingTask):
     would run over the end starts earlier. Without any the links stand anywhere."""
 
     name = "tracing"
+    claim = Note("In a tracing test {whether}the model follows {share} variables in prompts of {lengths}")
     inert: ClassVar[Mapping[str, object]] = {"ask": "value", "names": "word"}
 
     hops: Annotated[Int, Field(ge=1, le=8)]

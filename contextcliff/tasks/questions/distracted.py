@@ -18,13 +18,14 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Question, Span
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
 from contextcliff.tasks.grid import NOT_IN_A_SAMPLE, WHICH_SAMPLES, Depths, filled, naming
 from contextcliff.tasks.questions.answers import contains_reference
 from contextcliff.tasks.questions.document_row import DocumentPool, RowBuilder, pool_of
-from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, deciding, refuse_metric, scored
+from contextcliff.tasks.questions.qa_scoring import MetricChoice, OwnMetric, claim_by, deciding, refuse_metric, scored
 from contextcliff.tasks.task import (
     Cell,
     Maker,
@@ -72,6 +73,9 @@ class DistractedQa(Depths):
 
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self._metric)
+
+    def claim_by(self, metrics: Collection[str]) -> Note:
+        return claim_by(metrics)
 
     @property
     def _metric(self) -> str | OwnMetric:

@@ -7,10 +7,11 @@ answers now so and now so is near its limit. One short frame, the same bytes for
 from __future__ import annotations
 
 import json
+import math
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 from typing import Annotated, Literal
@@ -20,13 +21,21 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import AuditBin, LengthAudit, Question
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, settings
 from contextcliff.statistics.descriptive import quantile_classes
 from contextcliff.tasks.needles.haystack import SEAM_TOKENS
 from contextcliff.tasks.questions.answers import LETTERS, parse_answer
-from contextcliff.tasks.questions.qa_scoring import MetricChoice, context_words_of, deciding, refuse_metric, scored
+from contextcliff.tasks.questions.qa_scoring import (
+    MetricChoice,
+    claim_by,
+    context_words_of,
+    deciding,
+    refuse_metric,
+    scored,
+)
 from contextcliff.tasks.task import (
     UNJUDGED,
     ContextBudget,
@@ -84,6 +93,9 @@ class Qa(Task):
 
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self.metric)
+
+    def claim_by(self, metrics: Collection[str]) -> Note:
+        return claim_by(metrics)
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
@@ -270,6 +282,8 @@ class QaSamples:
 # ---------------------------------------------------------------- bins
 
 Bins = list[tuple[AuditBin, Sequence[Question]]]
+_WIDE = 8
+"""Longest over shortest document of a bin from which on its mean says little of either: three octaves."""
 
 
 def draw(
@@ -284,22 +298,31 @@ def draw(
 ) -> tuple[Bins, list[str]]:
     """Put documents into bins by their length in tokens, and draw up to `per_bin` questions of each; with notes on it.
 
-    A bin with fewer than `min_samples` questions is merged with the smaller of its neighbours. Questions are drawn
-    round the documents of a bin, so that as many as can be have a part."""
+    A bin with fewer than `min_samples` questions (of equal steps of the logarithm: documents, which are few where the
+    long ones are) is merged with the smaller of its neighbours. Questions are drawn round the documents of a bin, so
+    that as many as can be have a part."""
     by_document: defaultdict[str, list[Question]] = defaultdict(list)
     for question in questions:
         by_document[question.document_id].append(question)
     ordered = sorted(by_document, key=lambda name: (lengths[name], name))
-    if binning == "quantile":
-        classes = [{*group} for group in quantile_classes([lengths[name] for name in ordered], bins)]
-        groups = [[name for name in ordered if lengths[name] in group] for group in classes]
-    else:
-        low, high = lengths[ordered[0]], lengths[ordered[-1]]
-        width = (high - low + 1) / bins
-        groups = [
-            [*names] for _, names in groupby(ordered, lambda name: min(bins - 1, int((lengths[name] - low) / width)))
-        ]
-    groups, notes = _merged(groups, by_document, min_samples, lengths)
+    classes = [{*group} for group in quantile_classes([lengths[name] for name in ordered], bins)]
+    groups = [[name for name in ordered if lengths[name] in group] for group in classes]
+    widest = max(groups, key=lambda names: lengths[names[-1]] / lengths[names[0]])
+    notes = []
+    if binning == "auto" and lengths[widest[-1]] > _WIDE * lengths[widest[0]]:
+        binning = "log"
+        notes.append(
+            f"with as many documents in each bin, one would have those of {_range(widest, lengths)}: the bins are "
+            "steps of the logarithm of the length (analysis.binning=log)"
+        )
+    if binning in ("fixed", "log"):
+        scale = math.log2 if binning == "log" else float
+        low, span = scale(lengths[ordered[0]]), scale(lengths[ordered[-1]] + 1) - scale(lengths[ordered[0]])
+        steps = max(bins, math.ceil(span)) if binning == "log" else bins
+        place = {name: min(steps - 1, int((scale(lengths[name]) - low) * steps / span)) for name in ordered}
+        groups = [[*names] for _, names in groupby(ordered, place.__getitem__)]
+    groups, merged = _merged(groups, by_document, min_samples, lengths, by_documents=binning == "log")
+    notes += merged
     drawn: Bins = []
     for names in groups:
         shuffled = sorted(names, key=lambda name: seed_of("draw", seed, name))
@@ -339,23 +362,29 @@ def _audited(available: Sequence[Question], chosen: Sequence[Question], lengths:
 
 
 def _merged(
-    groups: list[list[str]], by_document: Mapping[str, Sequence[Question]], min_samples: int, lengths: Mapping[str, int]
+    groups: list[list[str]],
+    by_document: Mapping[str, Sequence[Question]],
+    min_samples: int,
+    lengths: Mapping[str, int],
+    *,
+    by_documents: bool,
 ) -> tuple[list[list[str]], list[str]]:
-    groups, notes = [list(names) for names in groups], []
+    groups, before = [list(names) for names in groups], len(groups)
     while len(groups) > 1:
-        sizes = [sum(len(by_document[name]) for name in names) for names in groups]
+        sizes = [len(names) if by_documents else sum(len(by_document[name]) for name in names) for names in groups]
         thinnest = min(range(len(groups)), key=lambda position: sizes[position])
         if sizes[thinnest] >= min_samples:
             break
         neighbours = [position for position in (thinnest - 1, thinnest + 1) if 0 <= position < len(groups)]
-        other = min(neighbours, key=lambda position: sizes[position])
-        first, second = sorted((thinnest, other))
-        notes.append(
-            f"the bin of {_range(groups[thinnest], lengths)} has {sizes[thinnest]} questions, fewer than "
-            f"task.min_samples={min_samples}, and is merged with that of {_range(groups[other], lengths)}"
-        )
+        first, second = sorted((thinnest, min(neighbours, key=lambda position: sizes[position])))
         groups[first : second + 1] = [groups[first] + groups[second]]
-    return groups, notes
+    if len(groups) == before:
+        return groups, []
+    unit = "documents" if by_documents else "questions"
+    return groups, [
+        f"{before} bins are {len(groups)} after those with fewer than task.min_samples={min_samples} {unit} are merged "
+        f"with a neighbour: {'; '.join(_range(names, lengths) for names in groups)}"
+    ]
 
 
 def _shuffled(questions: Sequence[Question], seed: int) -> list[Question]:

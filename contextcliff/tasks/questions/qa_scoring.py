@@ -30,7 +30,7 @@ of characters in scripts that set no spaces. They are compared as written: an in
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Annotated, Any
 
@@ -38,6 +38,7 @@ from pydantic import PlainValidator
 
 from contextcliff.errors import ConfigError, one_line
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Sample
 from contextcliff.tasks.questions.answers import (
     LETTERS,
@@ -181,6 +182,16 @@ def deciding(samples: Iterable[Sample], metric: str | OwnMetric) -> tuple[str, .
         return ("judge",)
     kinds = {(sample.reference.kind, sample.answers) for sample in samples}
     return tuple(sorted({_OF_KINDS.get(kind) or str(settled(metric, answers)) for kind, answers in kinds}))
+
+
+_RIGHT_OR_NOT = {"contains", "em", "letter", "judge"}
+
+
+def claim_by(metrics: Collection[str]) -> Note:
+    """What is claimed of answers that these score: how many are right, or how many points they earn."""
+    if _RIGHT_OR_NOT.issuperset(metrics):
+        return Note("In a test of questions {whether}the model answers {share} questions right in prompts of {lengths}")
+    return Note("In a test of questions {whether}the model earns {share} points in prompts of {lengths}")
 
 
 # ---------------------------------------------------------------- why it is wrong

@@ -17,6 +17,7 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Document, Span
 from contextcliff.records.generation import Generation, Score
+from contextcliff.records.note import Note
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Fraction, GivenPath, Int, NonNegativeInt, PositiveInt, settings
@@ -43,6 +44,7 @@ class Continuation(Task):
     """`rounds` continuations at every context length from `start_context` to `max_context`."""
 
     name = "continuation"
+    claim = Note("In a writing test {whether}the model keeps {share} rounds healthy in prompts of {lengths}")
     traits = Traits(
         count_key="task.rounds",
         more_samples="raise task.rounds",
