@@ -104,7 +104,7 @@ def base(leaderboard: str) -> str:
 
 
 def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> None:
-    text = shown(page, leaderboard, "Leaderboard", *NAMES, "safe_cap", "kv_policy", "verdict")
+    text = shown(page, leaderboard, "Leaderboard", *NAMES, "safe_cap", "engine", "kv_policy", "verdict")
     assert leaderboard.endswith("#/experiments/1/runs?viewStateShareKey=leaderboard")
     order = [text.index(name) for name in NAMES]
     assert order[0] == min(order), "the largest cap stands first"
@@ -115,7 +115,7 @@ def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> No
     [
         (SWEEP, "", ("Child runs", "3 of 3 jobs ended", Q8_0)),
         (Q8_0, "", ("Parent run", "SAFE CAP:", SWEEP, "essays")),
-        (F16, "/model-metrics", ("by_length (", "safe_cap (", "by_depth (11)")),
+        (F16, "/model-metrics", ("answer (", "by_length (", "cells (", "safe_cap (")),
         (F16, "/artifacts/figures/score_by_length.png", ("score_by_length.png",)),
         (F16, "/artifacts/samples_table.json", ("question", "prediction", "failure", "sample_id")),
         (F16, "/artifacts/report.md", ("Worth a look",)),
@@ -126,7 +126,9 @@ def test_the_page_opens_with_the_leaderboard(leaderboard: str, page: Page) -> No
 def test_a_run_shows_its_sweep_curves_and_files(
     leaderboard: str, page: Page, folder: Path, run: str, below: str, texts: tuple[str, ...]
 ) -> None:
-    shown(page, f"{base(leaderboard)}/runs/{runs(folder)[run].info.run_id}{below}", *texts)
+    text = shown(page, f"{base(leaderboard)}/runs/{runs(folder)[run].info.run_id}{below}", *texts)
+    if below == "/model-metrics":
+        assert sorted(texts, key=text.index) == list(texts), "the curve stands before the charts of single depths"
 
 
 def test_failures_are_read_one_by_one(leaderboard: str, page: Page, folder: Path) -> None:
@@ -152,7 +154,9 @@ def test_the_other_views_open(leaderboard: str, page: Page, key: str, chart: str
     assert "Error loading shared view" not in text
 
 
-def test_the_sweep_ends_with_the_address_of_the_leaderboard(folder: Path, leaderboard: str) -> None:
+def test_a_sweep_ends_with_the_command_that_opens_its_own_view(folder: Path, leaderboard: str, page: Page) -> None:
     last = (folder / "stdout").read_text().splitlines()[-1]
-    assert last.startswith("in MLflow (contextcliff ui opens it): http://127.0.0.1:")
-    assert last.partition("#")[2] == leaderboard.partition("#")[2]
+    assert last.startswith("in MLflow: contextcliff ui --view sweep-")
+    address = f"{base(leaderboard)}/runs?viewStateShareKey={last.rpartition(' ')[2]}"
+    shown(page, address, SWEEP, *NAMES, "3 matching runs")
+    shown(page, f"{address}&compareRunsMode=CHART", "ContextCliff (2)")

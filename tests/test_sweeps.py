@@ -40,6 +40,13 @@ def leaderboard(folder: Path) -> dict[str, Any]:
     return read
 
 
+def points(folder: Path, run: Run, key: str) -> list[tuple[int, float]]:
+    from mlflow.tracking import MlflowClient
+
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder}/mlruns/mlflow.db")
+    return [(each.step, each.value) for each in client.get_metric_history(run.info.run_id, key)]
+
+
 def rows(folder: Path) -> list[dict[str, Any]]:
     table = leaderboard(folder)
     return [dict(zip(table["columns"], row, strict=True)) for row in table["data"]]
@@ -57,7 +64,17 @@ def test_a_sweep_is_one_run_over_the_runs_of_its_jobs(swept: tuple[Path, subproc
     (parent,) = parents(folder)
     assert parent.info.run_name == "sweep · smollm2, qwen3_4b · niah, tracing (simulated)"
     assert parent.info.status == "FINISHED"
-    assert parent.data.metrics == {"jobs/planned": 4.0, "jobs/ended": 4.0, "jobs/failed": 0.0}
+    metrics = parent.data.metrics
+    assert {name: metrics[f"jobs/{name}"] for name in ("planned", "ended", "failed")} == {
+        "planned": 4.0,
+        "ended": 4.0,
+        "failed": 0.0,
+    }
+    means = json.loads(next(folder.rglob("mean_over_tasks.json")).read_text(encoding="utf-8"))["means"]
+    (smollm2,) = (each for each in means if each["model"].startswith("SmolLM2"))
+    assert points(folder, parent, "mean_over_tasks/SmolLM2-135M-Instruct simulated/mean") == [
+        (each["asked_tokens"], each["mean"]) for each in smollm2["points"]
+    ]
     below = children(folder)
     assert {run.data.tags["mlflow.parentRunId"] for run in below} == {parent.info.run_id}
     assert sorted(str(run.info.run_name) for run in below) == [
@@ -91,7 +108,8 @@ def test_the_console_ends_with_one_table_of_caps(swept: tuple[Path, subprocess.C
     for row in rows(swept[0]):
         assert f"{row['safe_cap_tokens']:,}" in end
     assert "leaderboard: outputs/contextcliff/sweeps/" in end
-    assert "/#/experiments/1/runs?viewStateShareKey=leaderboard" in end
+    (sweep,) = swept[0].rglob("sweep.json")
+    assert end.splitlines()[-1] == f"in MLflow: contextcliff ui --view sweep-{sweep.parent.name}"  # no page is open
 
 
 @pytest.mark.slow

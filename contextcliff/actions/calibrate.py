@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Annotated
 
 from pydantic import Field
 
 from contextcliff.actions.action import Invocation
+from contextcliff.actions.track import track_result
 from contextcliff.analysis.calibration.calibrating import CalibrationPlan, DesignName, calibrate_law
 from contextcliff.analysis.calibration.laws import FEWEST_LENGTHS, FEWEST_PLACES, HIGHEST, LOWEST, laws_of
 from contextcliff.errors import ConfigError, ExitCode, shown_value
@@ -27,6 +29,7 @@ class Calibrate:
     depths: Annotated[Int, Field(ge=FEWEST_PLACES, le=1_000)] = 11
     max_trials: Count = 160
     resolution: PositiveInt | None = None
+    track: bool = False
 
     def __post_init__(self) -> None:
         shown = f"action.lengths=[{','.join(map(str, self.lengths))}]"
@@ -72,6 +75,12 @@ class Calibrate:
         folder = invocation.output_dir / _FOLDER
         command = " ".join(("python -m contextcliff", *invocation.overrides))
         write_calibration(plan, results, folder=folder, dpi=invocation.reporting.figure_dpi, command=command)
+        if self.track:
+            numbers = {"calibration": [{**asdict(each), "error": each.error} for each in results]}
+            track_result(
+                invocation, "calibration", _FOLDER, folder=folder, title=f"calibration · threshold={threshold:g}",
+                numbers=numbers, tags={"command": command},
+            )  # fmt: skip
         if invocation.reporting.prints:
             render_calibration(plan, results, console=Console(), folder=folder)
         return ExitCode.DONE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +12,10 @@ from pydantic import Field
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.compared_runs import FEWEST, KEY, Chosen, is_search, judged_alike, latest_runs, named_runs
 from contextcliff.actions.like import length_of_pairs
+from contextcliff.actions.track import track_result
 from contextcliff.analysis.paired import MARGIN, decide
 from contextcliff.analysis.walk import LOW_BASELINE
-from contextcliff.errors import ConfigError, ExitCode, GateFailed, tell
+from contextcliff.errors import ConfigError, ExitCode, GateFailed
 from contextcliff.findings.kv_cache import KVCache
 from contextcliff.records.amounts import Quantity
 from contextcliff.records.comparison import Matching, ScoredPair
@@ -32,9 +33,7 @@ from contextcliff.reporting.comparison.verdicts import gate_line, matching_notes
 from contextcliff.reporting.data_files import AGAIN, SAMPLES_NAME, StoredSample, stored_samples
 from contextcliff.reporting.published import published_curves
 from contextcliff.reporting.run_names import unique_names, without_common_model
-from contextcliff.seeding import digest_of
 from contextcliff.settings import Float, FolderName, GivenPath, Name, settings
-from contextcliff.tracking.tracker import TrackingError
 
 _BASELINE = "action.baseline"
 _NO_PAIRS = "since runs of {tool} have no pairs with others: they are described, not decided"
@@ -69,7 +68,8 @@ class Compare:
         comparisons = invocation.experiment / "comparisons"
         folder = comparisons / self.name if self.name else place_of(runs, comparisons=comparisons)
         confidence = invocation.analysis.confidence
-        names = without_common_model(unique_names([run.facts for run in runs]), model=runs[0].facts.model)
+        names = unique_names([run.facts for run in runs], [run.parameters for run in runs])
+        names = without_common_model(names, model=runs[0].facts.model)
         runs = tuple(replace(run, name=name) for run, name in zip(runs, names, strict=True))
         decided = _decided(runs, confidence=confidence, margin=self.margin)
         parts = parts_with(key for run in runs for key in run.findings)
@@ -136,33 +136,29 @@ class Compare:
 
 def _track(invocation: Invocation, comparison: Comparison, folder: Path) -> str | None:
     """Keep the comparison where runs are kept, and say where. Candidates go by place: names can be alike."""
-    if (tracker := invocation.tracking.mlflow) is None:
-        return None
     tags = {"baseline.name": comparison.baseline.name}
-    metrics: dict[str, float] = {}
+    numbers: dict[str, object] = {}
     for place, each in enumerate(comparison.decided, 1):
         prefix, decision = f"candidate_{place}", each.decision
         tags |= {f"{prefix}.name": each.run.name, f"{prefix}.verdict": decision.verdict if decision else "none"}
         if decision is not None:
             judged = decision.judged
-            metrics |= {
-                f"{prefix}/difference": judged.mean,
-                f"{prefix}/difference_low": judged.low,
-                f"{prefix}/difference_high": judged.high,
-                f"{prefix}/p_worse": decision.worse.p_of_all,
-                f"{prefix}/p_better": decision.better.p_of_all,
-                f"{prefix}/pairs": float(judged.n_pairs),
+            numbers[prefix] = {
+                "difference": judged.mean,
+                "difference_low": judged.low,
+                "difference_high": judged.high,
+                "p_worse": decision.worse.p_of_all,
+                "p_better": decision.better.p_of_all,
+                "pairs": judged.n_pairs,
+                "lengths": [asdict(length) for length in decision.lengths],
             }
-    run_ids = tuple(run.run_id for run in comparison.runs)
-    verdicts = sorted((name, tag) for name, tag in tags.items() if name.endswith(".verdict"))
-    digest = digest_of(repr((run_ids, sorted(metrics.items()), verdicts)))
-    try:
-        return tracker.log_comparison(
-            comparison.name, folder=folder, digest=digest, run_ids=run_ids, tags=tags, metrics=metrics
-        )
-    except TrackingError as error:
-        tell(f"warning: {error}; the comparison in {folder} is complete; the same command uploads it")
-        return None
+    tasks = dict.fromkeys(run.report.run.task for run in comparison.runs if run.report is not None)
+    title = " · ".join((comparison.name, *tasks, ", ".join(run.name for run in comparison.runs)))
+    run_ids = [run.run_id for run in comparison.runs]
+    return track_result(
+        invocation, "comparison", comparison.name, folder=folder, title=title, numbers=numbers, tags=tags,
+        run_ids=run_ids,
+    )  # fmt: skip
 
 
 def _decided(runs: Sequence[ComparedRun], *, confidence: float, margin: float) -> tuple[DecidedRun, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 from contextcliff.actions.action import Invocation, settled
@@ -14,6 +14,7 @@ from contextcliff.actions.analyse import price_left_out
 from contextcliff.actions.like import read_baseline, replay_notes, with_replay
 from contextcliff.actions.prepare import Prepared, deployment, prepare, search_rule, stored_before
 from contextcliff.actions.report import manifest_of
+from contextcliff.actions.track import title_of, track_result
 from contextcliff.analysis.forecast import chance_to_clear
 from contextcliff.analysis.limits import memory_cap, memory_of
 from contextcliff.analysis.notes import beyond_trained, notes_of_control_tokens
@@ -39,10 +40,11 @@ class MakePlan:
 
     prefill_tokens_per_s: PositiveFloat | None = None
     decode_tokens_per_s: PositiveFloat | None = None
+    track: bool = False
 
     def __call__(self, invocation: Invocation) -> ExitCode:
         """Print the plan and write `plan.json`. An engine whose weights are at hand is opened to count tokens."""
-        from contextcliff.reporting.plan_report import render_plan, write_plan
+        from contextcliff.reporting.plan_report import PLAN_NAME, render_plan, write_plan
         from contextcliff.reporting.stored_reports import REPORT_NAME
 
         invocation.identify()  # raises for a policy or weights that the engine can't have
@@ -64,6 +66,12 @@ class MakePlan:
             prepared = ahead.prepared
             drawn = manifest_of(ahead.invocation, prepared.run, prepared.planned, prepared.documents)
             write_manifest(drawn, folder=invocation.output_dir)
+        if self.track:
+            tags = {"model": plan.model, "engine": plan.engine, "kv_policy": invocation.shown_policy}
+            track_result(
+                invocation, "plan", plan.run_id, folder=invocation.output_dir, files=PLAN_NAME,
+                title=f"plan · {title_of(invocation)}", numbers={"plan": asdict(plan)}, tags=tags,
+            )  # fmt: skip
         if invocation.reporting.prints:
             render_plan(plan, folder=invocation.output_dir, audit=audit)
         return ExitCode.DONE

@@ -255,7 +255,7 @@ def _show(invocation: Invocation, report: Report, folder: Path, *, cap_again: bo
         render_summary(report, console=console, folder=folder, language=language)
     else:
         tracker, html = invocation.tracking.mlflow, invocation.reporting.html
-        command = None if tracker is None else tracker.ui_command()
+        command = None if tracker is None or tracker.is_web else tracker.ui_command()
         render_console(report, console=console, folder=folder, tracking_command=command, html=html, language=language)
 
 
@@ -274,12 +274,12 @@ def _upload(invocation: Invocation, tracked: Tracked, live: LiveRun | None) -> N
         return
     if invocation.reporting.prints and invocation.place is None:
         try:
-            address = tracker.leaderboard()
+            address = tracker.address()
         except TrackingError as error:
             tell(f"warning: {error}")
         else:
             if address is not None:
-                sys.stdout.write(f"LEADERBOARD OF ALL RUNS (contextcliff ui opens it)\n  {address}\n")
+                sys.stdout.write(f"LEADERBOARD OF ALL RUNS\n  {address}\n")
 
 
 def require_cap(run: RunState, folder: Path) -> None:

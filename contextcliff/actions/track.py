@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from contextcliff.actions.action import Invocation
 from contextcliff.actions.override_keys import key_of, overrides_by_key
+from contextcliff.errors import tell
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import LengthStanding, Search
 from contextcliff.records.sweep import JobState, SweepRow, curve_of
-from contextcliff.reporting.run_names import read_provenance
+from contextcliff.reporting.run_names import in_words, read_provenance
 from contextcliff.reporting.stored_sweeps import (
     LEADERBOARD,
     StoredSweep,
@@ -25,7 +26,8 @@ from contextcliff.reporting.stored_sweeps import (
     sweep_folder,
     write_row,
 )
-from contextcliff.tracking.tracker import SweepPlace, run_title
+from contextcliff.tracking.outgoing import outgoing, own_paths
+from contextcliff.tracking.tracker import SweepPlace, TrackingError, run_title
 
 if TYPE_CHECKING:
     from contextcliff.tracking.live import LiveRun
@@ -53,20 +55,10 @@ class LiveTracking:
             return
         from contextcliff.tracking.live import LiveRun
 
-        named = any(key_of(each) == "model.name" for each in invocation.overrides)
-        option = "" if named else invocation.options.get("model", "")
         self._run = LiveRun(
             tracker,
             run_id=run_id,
-            title=run_title(
-                invocation.model_name,
-                option=option,
-                engine=invocation.engine.name,
-                task=invocation.task_name,
-                kv_policy=invocation.shown_policy,
-                rope=invocation.model.rope.words,
-                label=invocation.label,
-            ),
+            title=title_of(invocation),
             parameters=invocation.parameters,
             tags={
                 "model": invocation.shown_model,
@@ -104,6 +96,47 @@ class LiveTracking:
         run, self._run = self._run, None
         if run is not None:
             run.fail(why, interrupted=interrupted)
+
+
+def title_of(invocation: Invocation) -> str:
+    """The title of a run that has no report yet."""
+    named = any(key_of(each) == "model.name" for each in invocation.overrides)
+    return run_title(
+        invocation.model_name,
+        option="" if named else invocation.options.get("model", ""),
+        engine=invocation.engine.name,
+        task=invocation.task_name,
+        kv_policy=invocation.shown_policy,
+        rope=invocation.model.rope.words,
+        label=invocation.label,
+        apart=() if invocation.place is None else in_words(invocation.place.differing),
+    )
+
+
+def track_result(
+    invocation: Invocation,
+    kind: str,
+    name: str,
+    *,
+    folder: Path,
+    files: str = "**/*",
+    title: str,
+    numbers: Mapping[str, object],
+    tags: Mapping[str, str],
+    run_ids: Sequence[str] = (),
+) -> str | None:
+    """Keep a comparison, a plan or a calibration where runs are kept, in the place of an earlier one of its name, and
+    return where; `files` of `folder` go with it."""
+    if (tracker := invocation.tracking.mlflow) is None:
+        if kind != "comparison":
+            tell("warning: action.track=true: tracking=none keeps nothing; give tracking=mlflow")
+        return None
+    try:
+        with outgoing(folder, paths=own_paths(invocation.parameters), log_text=True, files=files) as sent:
+            return tracker.log_result(kind, name, folder=sent, title=title, numbers=numbers, tags=tags, run_ids=run_ids)
+    except TrackingError as error:
+        tell(f"warning: {error}; the {kind} in {folder} is complete; the same command uploads it")
+        return None
 
 
 def provenance(invocation: Invocation) -> Mapping[str, str]:
@@ -194,13 +227,20 @@ def row_without_report(
 
 
 def track_sweep(
-    tracker: MLflowTracker | None, sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, over: bool
+    tracker: MLflowTracker | None,
+    sweep: StoredSweep,
+    rows: Sequence[SweepRow],
+    *,
+    folder: Path,
+    over: bool,
+    drawn: Mapping[str, Path] | None = None,
 ) -> None:
-    """Keep a sweep as it stands, where runs are kept; `folder` is its folder. Raises `TrackingError`."""
+    """Keep a sweep as it stands, where runs are kept; `folder` is its folder, and `drawn` has the figure that goes to
+    each run, by the run's folder. Raises `TrackingError`."""
     if tracker is not None:
         leaderboard, typed = folder / LEADERBOARD, overrides_by_key(sweep.overrides)
         leaderboard.mkdir(parents=True, exist_ok=True)
-        tracker.log_sweep(sweep, rows, folder=leaderboard, typed=typed, over=over)
+        tracker.log_sweep(sweep, rows, folder=leaderboard, typed=typed, over=over, drawn=drawn or {})
 
 
 def upload_sweeps(tracker: MLflowTracker | None, experiment: Path) -> dict[str, tuple[SweepPlace, SweepRow]]:

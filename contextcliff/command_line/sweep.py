@@ -42,6 +42,7 @@ from contextcliff.reporting.stored_sweeps import (
 from contextcliff.seeding import digest_of
 from contextcliff.tracking.outgoing import own_paths, without_paths
 from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.views import sweep_view
 
 if TYPE_CHECKING:
     from contextcliff.tracking.mlflow import MLflowTracker
@@ -136,10 +137,9 @@ class SweepWatch:
         for row in _posted_rows() if over else ():
             write_row(self.folder, row)
         write_leaderboard(rows, self.sweep, folder=leaderboard, dpi=dpi, published=self.published)
-        if over and dpi is not None:
-            draw_runs(rows, experiment=self.folder.parents[1], dpi=dpi)
+        drawn = draw_runs(rows, experiment=self.folder.parents[1], dpi=dpi) if over and dpi is not None else {}
         try:
-            track_sweep(self.tracker, self.sweep, rows, folder=self.folder, over=over)
+            track_sweep(self.tracker, self.sweep, rows, folder=self.folder, over=over, drawn=drawn)
         except TrackingError as error:
             self._warn(f"{error}; the leaderboard is in {leaderboard}")
 
@@ -237,7 +237,8 @@ def end_sweep(code: ExitCode) -> ExitCode:
             written = leaderboard if leaderboard.is_dir() else None
             if written and watch.tracker is not None:  # to ask it makes a local store
                 with suppress(TrackingError):
-                    page = watch.tracker.leaderboard()
+                    view = sweep_view(watch.sweep.sweep_id)
+                    page = watch.tracker.address(view) or watch.tracker.ui_command(view)
             render_sweep(rows, name=watch.sweep.name, n_jobs=watch.sweep.n_jobs, folder=written, page=page)
         if way_out := ways_out(rows):
             tell(way_out)

@@ -1,4 +1,4 @@
-"""`contextcliff ui`: MLflow's page on the store of the runs, on a free port of this machine, at the leaderboard."""
+"""`contextcliff ui`: MLflow's page on the store of the runs, on a port of this machine, at the leaderboard."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import time
 import urllib.request
 import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 
 from contextcliff.command_line.compose import recompose
 from contextcliff.command_line.overrides import parse_overrides
 from contextcliff.errors import ConfigError, ExitCode, RunError
-from contextcliff.tracking.mlflow import HOST
+from contextcliff.tracking.mlflow import HOST, PORT
 from contextcliff.tracking.tracker import TrackingError
+from contextcliff.tracking.views import LEADERBOARD
 
 _UP_WITHIN_S = 120.0
 _LOOK_EVERY_S = 0.3
@@ -28,7 +30,8 @@ _SHOWS_ONLY = {"MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
 def show_runs(arguments: Sequence[str]) -> ExitCode:
     """Open the page, and serve it until Ctrl-C or SIGTERM where no server does. Raises `ConfigError`, `RunError`."""
     parser = argparse.ArgumentParser(prog="contextcliff ui", description=__doc__)
-    parser.add_argument("--port", type=int, default=0, help="default: a free one")
+    parser.add_argument("--port", type=int, help=f"default: {PORT}, or a free one where that is taken")
+    parser.add_argument("--view", default=LEADERBOARD, help=f"default: {LEADERBOARD}")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
     parser.add_argument("overrides", nargs="*", help="as of a run: tracking.uri=… tracking.experiment=…")
     given = parser.parse_args(list(arguments))
@@ -36,16 +39,14 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
     if tracker is None:
         raise ConfigError("tracking=none keeps no runs; give tracking=mlflow and its tracking.uri")
     try:
-        if tracker.is_web:
-            return _open(tracker.leaderboard(), browser=not given.no_browser)
         if tracker.database is not None and not tracker.database.is_file():
             raise ConfigError(
                 f"tracking.uri={tracker.shown_uri}: has no runs yet; run something first, or name another store"
             )
-        with socket.socket() as probe:
-            probe.bind((HOST, given.port))  # 0: a free one
-            port = int(probe.getsockname()[1])
-        address = tracker.leaderboard(f"http://{HOST}:{port}")
+        if (tracker.is_web or given.port is None) and (there := tracker.address(given.view)) is not None:
+            return _open(there, browser=not given.no_browser)
+        port = _free_port() if given.port is None else given.port
+        address = tracker.address(given.view, page=f"http://{HOST}:{port}")
     except TrackingError as error:
         raise RunError(str(error)) from error
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -71,6 +72,15 @@ def show_runs(arguments: Sequence[str]) -> ExitCode:
         except subprocess.TimeoutExpired:
             server.kill()
     raise RunError(f"MLflow's page has ended by itself with {server.returncode}; is port {port} taken?")
+
+
+def _free_port() -> int:
+    for port in (PORT, 0):
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as MLflow does: one just closed is free
+            probe.bind((HOST, port))
+            return int(probe.getsockname()[1])
+    raise RunError(f"{HOST} has no free port; give --port")
 
 
 def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:

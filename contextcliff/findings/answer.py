@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from contextcliff.analysis.shape import FEWEST_LENGTHS, FEWEST_SCORES
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Code, Finding, Lines, Measurement, Pairs, Shown, Text, tested_lengths
 from contextcliff.findings.warnings import EarlyWarnings
 from contextcliff.records.amounts import QUANTITIES
 from contextcliff.records.analysis import Limit, LimitName, Outcome, SafeCap, ShapeName, Zone, ZoneName
@@ -39,10 +39,11 @@ class AnswerFinding(Finding[None]):
         return (Pairs(rows=tuple(_details(report))),)
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        cap = report.analysis.safe_cap
-        yield Measurement(key="safe_cap_tokens", value=cap.tokens)
-        yield Measurement(key="safe_cap/fraction_of_window", value=cap.fraction_of_max)
-        yield from measured("safe_cap/", cap, "ci_low", "ci_high")
+        # The cap is the first in MLflow's list, and the curve the first chart: their sections are sorted by name.
+        yield Measurement(key="safe_cap_tokens", value=report.analysis.safe_cap.tokens)
+        for each in tested_lengths(report):
+            key = f"answer/{report.analysis.safe_cap.quantity}"
+            yield Measurement(key=key, value=each.mean, step=each.asked_tokens)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         cap = report.analysis.safe_cap

@@ -12,7 +12,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import evidence_of, items_of, pooled_evidence
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Column, Finding, Lines, Measurement, Table, Text, columns, measured
+from contextcliff.findings.finding import Block, Column, Finding, Lines, Table, Text, columns
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -139,15 +139,6 @@ class AnswerMeasuresFinding(Finding[AnswerMeasures]):
         lines = tuple(Text(label=tag, text=TAGS[tag]) for tag in phrases.all_failures(report) if tag in TAGS)
         heading = Note("What the failure tags in the tables below say of an answer")
         return (Text(text=meaning), table, *((Text(text=heading), Lines(lines=lines)) if lines else ()))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for measure in self.of(report).measures:
-            lengths = (("by_length", each.asked_tokens, each) for each in measure.lengths)
-            rows: tuple[tuple[str, int, _Row], ...] = (("answers", 0, measure), *lengths)
-            for group, step, row in rows:
-                key = f"{group}/{_NAMES[measure.name][1]}"
-                yield Measurement(key=key, value=row.mean, step=step)
-                yield from measured(f"{key}_", row, "ci_low", "ci_high", "n", step=step)
 
 
 def _in_short(f1: AnswerMeasure, exact: AnswerMeasure, contains: AnswerMeasure) -> Note:

@@ -11,7 +11,6 @@ from contextcliff.findings.finding import (
     Code,
     Finding,
     Lines,
-    Measurement,
     Pairs,
     Shown,
     Table,
@@ -19,7 +18,6 @@ from contextcliff.findings.finding import (
     columns,
     columns_of,
     findings_with,
-    measured,
 )
 from contextcliff.findings.half_life import HalfLifeFits
 from contextcliff.findings.kv_cache import KVCache, policy_in_words
@@ -37,16 +35,6 @@ class TookFinding(Finding[None]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         return (Pairs(rows=tuple(_rows(report))),)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        counts, usage = report.counts, report.usage
-        yield from measured("took/", counts, "planned", "completed", "reused", "unscored", "ahead")
-        if counts.replayed:
-            yield Measurement(key="took/replayed", value=counts.replayed)
-        yield from measured("took/", usage, "prompt_tokens", "cached_tokens", "computed_prompt_tokens")
-        yield from measured("took/", usage, "completion_tokens", "usd", "wall_s")
-        if usage.judge is not None:
-            yield from measured("judge_", usage.judge, "prompt_tokens", "completion_tokens", "usd")
 
 
 def _rows(report: Report) -> Iterator[tuple[str, Shown]]:
@@ -216,10 +204,6 @@ class CapRulesFinding(Finding[None]):
         chosen = Text(text=f"The report stands on {cap.rule}{limit}; the others are for comparison.")
         head = ("rule", "cap in tokens", "what it is")
         return (chosen, *((Table(columns=columns_of(head, rows, words=("rule", "what it is"))),) if rows else ()))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for rule, tokens in report.analysis.caps.items():
-            yield Measurement(key=f"caps/{rule}", value=tokens)
 
 
 _LSQ = "Half-life by least squares on the mean scores, r0 * exp(-kL), for comparison with figures made that way:"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from contextcliff.analysis.controls import ControlResults
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Measurement, Table, Text, columns, measured
+from contextcliff.findings.finding import Block, Finding, Table, Text, columns
 from contextcliff.records.report import Report
 
 _MEANING = (
@@ -44,7 +42,3 @@ class ControlsFinding(Finding[ControlResults]):
             ("informative", lambda level: "yes" if level.informative else "no"),
         )
         return (Text(text=_MEANING), Table(columns=table), *((Text(text=blind_cells),) if blind else ()))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for level in self.of(report).controls:
-            yield from measured("by_length/control_", level, "ceiling", "floor", step=level.asked_tokens)

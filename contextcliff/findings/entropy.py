@@ -4,7 +4,7 @@ a sign, and no test: the scores say whether answers get worse."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ import numpy as np
 from contextcliff.analysis.bins import Group
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Image, Table, Text, columns
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.intervals import t_quantile
@@ -112,15 +112,6 @@ class EntropyFinding(Finding[AttentionEntropy]):
         figure = Image(name="attention_entropy", caption=caption, draw=lambda: entropy_figure(report, finding))
         in_short = _in_short(finding, report.analysis.measured)
         return (Text(text=in_short), Text(text=_MEANING), Table(columns=table), figure)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        yield Measurement(key="attention/entropy_threshold", value=finding.threshold)
-        yield Measurement(key="attention/crosses_tokens", value=finding.crosses_tokens)
-        for row in finding.lengths:
-            yield Measurement(key="by_length/attention_entropy", value=row.mean, step=row.context_tokens)
-            for layer, value in enumerate(row.by_layer):
-                yield Measurement(key=f"attention/layer_{layer:02}", value=value, step=row.context_tokens)
 
 
 def _in_short(entropy: AttentionEntropy, measured: Callable[[int], int]) -> Note:

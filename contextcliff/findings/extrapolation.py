@@ -4,11 +4,11 @@ it: the positions here are those before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, measured
+from contextcliff.findings.finding import Block, Finding, Pairs
 from contextcliff.records.note import Note
 from contextcliff.records.positions import Positions, PositionSource
 from contextcliff.records.report import Report
@@ -57,6 +57,3 @@ class ExtrapolationFinding(Finding[Extrapolation]):
             longest=found.longest_tokens,
         )
         return (Pairs(rows=(("Trained", trained),)),)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        yield from measured("extrapolation/", self.of(report), "trained_tokens")

@@ -16,7 +16,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.analysis.walk import fixed_sequence_test, make_threshold
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import BLUE, DIGIT, GREY, SMALL, blank, run_heading, short, width_of
-from contextcliff.findings.finding import Block, Finding, Heading, Image, Measurement, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Heading, Image, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.report import Report
@@ -165,11 +165,6 @@ class FacetsFinding(Finding[Facets]):
             )  # fmt: skip
             blocks += [Heading(text=facet), *told, Table(columns=table)]
         return tuple(blocks)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for row in self.of(report).facets:
-            yield Measurement(key=f"facets/{row.facet}/{row.value} score", value=row.mean)
-            yield Measurement(key=f"facets/{row.facet}/{row.value} cap_tokens", value=row.cap_tokens)
 
 
 _PLOT, _ROW, _PAGE = 2.6, 0.22, 6.5

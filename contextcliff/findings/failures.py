@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing
-from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns, measured
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns
 from contextcliff.findings.phrases import MISSING, all_failures, percent, whole
 from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
@@ -45,7 +45,6 @@ class FailuresFinding(Finding[None]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         tags = sorted({tag for each in report.analysis.lengths for tag in each.failures})
         for each in report.analysis.lengths:
-            yield Measurement(key="by_length/failure_rate", value=each.failure_rate, step=each.asked_tokens)
             for tag in tags:
                 # Also 0 where this length has no such failure: else a chart would draw a line over the length.
                 yield Measurement(key=f"failures/{tag}", value=each.failures.get(tag, 0), step=each.asked_tokens)
@@ -112,10 +111,6 @@ class LatencyFinding(Finding[None]):
         if not _timed(report):
             return ()
         return (Image(name="latency_by_length", caption=self.title, draw=lambda: latency_figure(report)),)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.lengths:
-            yield from measured("by_length/", each, "ttft_ms_median", "latency_ms_median", step=each.asked_tokens)
 
 
 _LATENCY_HEIGHT = 3.2

@@ -123,11 +123,6 @@ class Measurement:
     step: int = 0
 
 
-def measured(prefix: str, figures: object, *names: str, step: int = 0) -> Iterator[Measurement]:
-    """A point for each of these attributes; its key is the prefix and the attribute's name."""
-    return (Measurement(key=f"{prefix}{name}", value=getattr(figures, name), step=step) for name in names)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FinishedRun:
     """A report with what the files of a run are written from."""
@@ -192,7 +187,7 @@ class Finding(Generic[T]):
         return ()
 
     def metrics(self, report: Report) -> Iterator[Measurement]:  # noqa: ARG002
-        """The finding's figures that are numbers, for charts over runs and lengths."""
+        """What is computed of the finding's numbers for charts. The numbers themselves are metrics as they are."""
         return iter(())
 
     def tags(self, report: Report) -> Mapping[str, str]:  # noqa: ARG002

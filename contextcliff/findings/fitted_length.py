@@ -9,7 +9,7 @@ with 100 samples a length, and that of x80 73 on a straight line over log length
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from contextcliff.analysis.study import Study
 from contextcliff.analysis.task_means import RULER_THRESHOLD
 from contextcliff.analysis.walk import LOW_BASELINE, low_baseline
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Finding, Pairs, Shown, Text
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.statistics.descriptive import leading_above
@@ -253,15 +253,6 @@ class FittedLengthFinding(Finding[FittedLengths]):
         to = "80% and 50% of its value at the shortest length" if fitted.relative else "a score of 0.80 and of 0.50"
         above = f"{fitted.effective_length.threshold:.3f}, what Llama2-7B reaches there at 4K."
         return (Text(text=f"{_CURVE} {to}. {_INTERVAL} {above}"), Pairs(rows=tuple(rows)))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        fitted = self.of(report)
-        yield from measured("fitted/x80_", fitted.x80, "tokens", "ci_low", "ci_high")
-        yield from measured("fitted/x50_", fitted.x50, "tokens", "ci_low", "ci_high")
-        yield Measurement(key="fitted/effective_length", value=fitted.effective_length.tokens)
-        if fitted.area is not None:
-            yield Measurement(key="fitted/score_area", value=fitted.area.value)
-            yield from measured("fitted/score_area_", fitted.area, "ci_low", "ci_high")
 
 
 def _effective(length: EffectiveLength) -> Note:

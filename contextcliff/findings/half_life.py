@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from contextcliff.analysis.lengths import LengthResult
 from contextcliff.analysis.shape import shape_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Shown, Text, measured
+from contextcliff.findings.finding import Block, Finding, Image, Pairs, Shown, Text
 from contextcliff.records.analysis import Bin
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -244,11 +244,6 @@ class HalfLifeFinding(Finding[HalfLifeFits]):
         is_slope = report.analysis.safe_cap.verdict == "slope" and half_life.tokens
         drawn = report.analysis.cells and is_slope and any(b.mean is not None for b in bins)
         return (Text(text=_MEANING), Pairs(rows=tuple(rows)), *((figure,) if drawn else ()))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        fits = self.of(report)
-        yield from measured("half_life/", fits.half_life, "tokens", "ci_low", "ci_high")
-        yield Measurement(key="half_life/least_squares", value=fits.half_life_lsq)
 
 
 _HEIGHT = 3.6

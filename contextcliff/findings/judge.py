@@ -3,14 +3,14 @@ text are clustered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
 from contextcliff.analysis.controls import exact_score
 from contextcliff.analysis.lengths import evidence_of, items_of
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Text
+from contextcliff.findings.finding import Block, Finding, Pairs, Text
 from contextcliff.findings.phrases import MISSING, percent, whole
 from contextcliff.records.generation import ScoredSample
 from contextcliff.records.note import Note
@@ -111,11 +111,6 @@ class JudgeFinding(Finding[Judgement]):
                 " with any. How often it calls wrong answers right says what a judged score has to clear."
             )
         return (Text(text=meaning), Pairs(rows=tuple(rows)))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        yield Measurement(key="judge/disagreement", value=finding.share)
-        yield Measurement(key="judge/mean_rating", value=finding.mean_rating)
 
 
 def _in_short(judgement: Judgement) -> Note:

@@ -11,7 +11,7 @@ from contextcliff.analysis.bins import Group, computed_tokens, fresh_requests
 from contextcliff.analysis.limits import USABLE, memory_cap, memory_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
-from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Table, columns, measured
+from contextcliff.findings.finding import Block, Finding, Measurement, Pairs, Shown, Table, columns
 from contextcliff.records.kv_cache import CacheFacts
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
@@ -93,15 +93,7 @@ class KVCacheFinding(Finding[KVCache]):
         return (Pairs(rows=tuple(rows)), *((Table(columns=table),) if finding.lengths else ()))
 
     def metrics(self, report: Report) -> Iterator[Measurement]:
-        finding = self.of(report)
-        yield Measurement(key="kv/bytes_per_token", value=finding.facts.bytes_per_token)
-        in_use = finding.facts.in_use
-        if in_use is not None:
-            yield Measurement(key="kv/bytes_per_token_measured", value=in_use.bytes_per_token)
-        for each in finding.lengths:
-            yield Measurement(key="by_length/kv_gib", value=each.gib, step=each.context_tokens)
-            names = ("prefill_tokens_per_s", "decode_tokens_per_s")
-            yield from measured("by_length/", each, *names, step=each.context_tokens)
+        yield Measurement(key="kv/bytes_per_token", value=self.of(report).facts.bytes_per_token)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         facts = self.of(report).facts

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -13,7 +13,7 @@ from contextcliff.analysis.bins import Group
 from contextcliff.analysis.lengths import by_item, items_of
 from contextcliff.analysis.study import Study
 from contextcliff.findings import drawing, phrases
-from contextcliff.findings.finding import Block, Finding, Image, Measurement, Pairs, Table, Text, columns
+from contextcliff.findings.finding import Block, Finding, Image, Pairs, Table, Text, columns
 from contextcliff.findings.phrases import interval_words
 from contextcliff.records.amounts import THIRDS_OF_DEPTH
 from contextcliff.records.generation import ScoredSample
@@ -188,9 +188,6 @@ class PositionFinding(Finding[PositionProfile]):
         figure = Image(name="depth_profile", caption="Score by depth", draw=lambda: profile_figure(report, finding))
         drawn = (figure,) if len(points) > 1 else ()
         return (Pairs(rows=(("Pattern", position.reason),)), *drawn, *table)
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        yield Measurement(key="position/p_value", value=self.of(report).position.p_value)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         pattern = self.of(report).position.pattern

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contextcliff.findings import drawing, phrases
 from contextcliff.findings.extrapolation import Extrapolation
-from contextcliff.findings.finding import Block, Column, Finding, Image, Measurement, Table, Text, measured
+from contextcliff.findings.finding import Block, Column, Finding, Image, Table, Text
 from contextcliff.findings.fitted_length import FittedLengths
 from contextcliff.findings.phrases import shown_interval
 from contextcliff.findings.published import published_blocks, published_ends, published_lines, ticks_with
@@ -65,18 +65,6 @@ class ScoreFinding(Finding[None]):
         rows = _few(bins, cap=report.analysis.safe_cap.tokens)
         curve = Image(name="score_by_length", caption=self.title, draw=lambda: score_figure(report))
         return (curve, Table(columns=_columns(report), on_console=rows))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        for each in report.analysis.lengths:
-            step = each.asked_tokens
-            yield Measurement(key="by_length/score", value=each.mean, step=step)
-            yield from measured("by_length/score_", each, "ci_low", "ci_high", "tested_low", step=step)
-            yield from measured("by_length/", each, "std", "n_samples", "n_unscored", "rolling_variance", step=step)
-        for cell in report.analysis.cells:
-            yield Measurement(key=f"by_depth/score_at_depth_{cell.depth:.2f}", value=cell.mean, step=cell.asked_tokens)
-        yield from measured("score/", report.analysis, "mean", "successes")
-        for each in report.analysis.lengths:
-            yield from measured("by_length/", each, "instability", "within_item_variance", step=each.asked_tokens)
 
 
 def _few(bins: Sequence[Bin], *, cap: int | None) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from contextcliff.analysis.study import Study
 from contextcliff.findings import phrases
 from contextcliff.findings.drawing import GREY, RED, SMALL, blank, legend_under, run_heading
-from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns, measured
+from contextcliff.findings.finding import Block, Finding, Image, Measurement, Table, Text, columns
 from contextcliff.records.note import Note
 from contextcliff.records.report import Report
 from contextcliff.records.search_record import Decision, Ending, Search, TestedLength
@@ -78,8 +78,6 @@ class SearchFinding(Finding[Search]):
         yield Measurement(key="search/lengths_passed", value=sum(each.decision == "passed" for each in search.tested))
         samples = sum(each.steps for each in search.tested) * search.plan.step_samples
         yield Measurement(key="search/samples", value=samples)
-        for each in search.tested:
-            yield from measured("search/", each, "alpha", "e_above", "e_below", step=each.context_tokens)
 
 
 def _decided(tested: TestedLength) -> str:

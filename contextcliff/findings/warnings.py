@@ -339,14 +339,6 @@ class WarningsFinding(Finding[EarlyWarnings]):
     def metrics(self, report: Report) -> Iterator[Measurement]:
         finding = self.of(report)
         yield Measurement(key="warnings/count", value=len(finding.warnings))
-        for each in finding.warnings:
-            yield Measurement(key=f"warnings/{each.name}_tokens", value=each.median_tokens)
-            for name, figure in each.figures.items():
-                yield Measurement(key=f"warnings/{each.name}_{name}", value=figure, step=each.context_tokens)
-        for length in finding.prefill:
-            step = length.context_tokens
-            yield Measurement(key="by_length/ttft_ms_per_token", value=length.ms_per_token, step=step)
-            yield Measurement(key="by_length/ttft_spread", value=length.spread, step=step)
         if finding.latency_slo is not None:
             for within in finding.latency_slo.lengths:
                 share = within.n_within / within.n_requests if within.n_requests else None

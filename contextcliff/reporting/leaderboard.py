@@ -15,6 +15,7 @@ from contextcliff.records.sweep import SweepRow
 from contextcliff.reporting import figures
 from contextcliff.reporting.data_files import Row, csv_text, json_text, replacing_together, write_text
 from contextcliff.reporting.markdown import Chapter, bullets, inline, table
+from contextcliff.reporting.run_names import in_words
 from contextcliff.reporting.stored_reports import stored_reports
 from contextcliff.reporting.stored_sweeps import StoredSweep
 from contextcliff.reporting.text import tame
@@ -40,11 +41,7 @@ def name_of(row: SweepRow, rows: Sequence[SweepRow]) -> str:
     alike = [each for each in rows if each.task == row.task]
     names = ("model", "kv_policy")
     parts = [getattr(row, name) for name in names if len({getattr(each, name) for each in alike}) > 1]
-    return " · ".join((*parts, *_in_short(row.differing))) or row.model
-
-
-def _in_short(options: Mapping[str, str]) -> list[str]:
-    return [f"{key.rpartition('.')[2]}={value}" for key, value in options.items()]
+    return " · ".join((*parts, *in_words(row.differing))) or row.model
 
 
 def cap_words(row: SweepRow) -> str:
@@ -167,7 +164,7 @@ def title(means: TaskMeans) -> str:
 
 
 def _name_of(means: TaskMeans) -> str:
-    return ", ".join((means.model, f"KV policy {means.kv_policy}", *_in_short(means.options)))
+    return ", ".join((means.model, f"KV policy {means.kv_policy}", *in_words(means.options)))
 
 
 def means_cells(means: TaskMeans) -> list[tuple[str, ...]]:
@@ -201,7 +198,7 @@ def sentences(means: TaskMeans) -> tuple[str, ...]:
 def render_sweep(rows: Sequence[SweepRow], *, name: str, n_jobs: int, folder: Path | None, page: str | None) -> None:
     """Print the cap of each job, and how it stands to that of the first job of its task. What all jobs share stands
     over a table that is too wide. `folder` has the leaderboard, None where no job began; `page` is the address of
-    MLflow's."""
+    the sweep's view in MLflow, or the command that opens it."""
     from rich.console import Console
     from rich.text import Text
 
@@ -236,7 +233,7 @@ def render_sweep(rows: Sequence[SweepRow], *, name: str, n_jobs: int, folder: Pa
             say(f"caps in one figure: {folder / _CAPS}", whole=True)
         say(f"leaderboard: {folder}", whole=True)
     if page is not None:
-        say(f"in MLflow (contextcliff ui opens it): {page}", whole=True)
+        say(f"in MLflow: {page}", whole=True)
 
 
 def _columns(rows: Sequence[SweepRow]) -> list[Column]:
@@ -245,7 +242,7 @@ def _columns(rows: Sequence[SweepRow]) -> list[Column]:
         "task": [row.task for row in order],
         "model": [row.model for row in order],
         "KV policy": [row.kv_policy for row in order],
-        "options": [" ".join(_in_short(row.differing)) for row in order],
+        "options": [" ".join(in_words(row.differing)) for row in order],
         "safe cap": [cap_words(row) for row in order],
         "change": [change_words(row, rows) for row in order],
         "shape": [row.shape or MISSING for row in order],
@@ -321,11 +318,17 @@ def _draw(rows: Sequence[SweepRow], *, folder: Path, dpi: int, published: Sequen
         figures.write_figure(figure, path=folder / f"{_MEANS}.png", dpi=dpi)
 
 
-def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> None:
-    """For each task the last of these runs beside all comparable ones of the experiment: `runs-TASK.png`."""
+def draw_runs(rows: Sequence[SweepRow], *, experiment: Path, dpi: int) -> dict[str, Path]:
+    """For each task the last of these runs beside all comparable ones of the experiment: `runs-TASK.png`. Returns the
+    figure of each run's folder."""
     beside, _ = stored_reports(experiment)
-    last = {(row.task, row.folder.removeprefix(row.run_id)): row.folder for row in rows if row.folder}
-    by_folder = {one.folder.name: one.report for one in beside}
-    for (_, suffix), folder in last.items():
-        if folder in by_folder:
-            figures.draw_curves(by_folder[folder], folder=experiment, dpi=dpi, beside=beside, suffix=suffix)
+    folders: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        if row.folder:
+            folders.setdefault((row.task, row.folder.removeprefix(row.run_id)), []).append(row.folder)
+    by_folder, drawn = {one.folder.name: one.report for one in beside}, dict[str, Path]()
+    for (_, suffix), alike in folders.items():
+        if (last := by_folder.get(alike[-1])) is not None:
+            figure = figures.draw_curves(last, folder=experiment, dpi=dpi, beside=beside, suffix=suffix)
+            drawn |= dict.fromkeys(alike, figure) if figure is not None else {}
+    return drawn

@@ -60,16 +60,42 @@ def telling_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def unique_names(runs: Sequence[RunFacts]) -> tuple[str, ...]:
-    """The same, each different from the others: runs alike in all go by their run ids, equal ones of these numbered."""
-    telling = telling_names(runs)
-    taken = Counter(telling)
-    names = [run.run_id if taken[name] > 1 else name for name, run in zip(telling, runs, strict=True)]
+def unique_names(runs: Sequence[RunFacts], configured: Sequence[Mapping[str, str]] = ()) -> tuple[str, ...]:
+    """The same, each different from the others: runs alike in all of these go by what differs in their flattened
+    configurations as well, else by their run ids, equal ones of these numbered."""
+    names = list(telling_names(runs))
+    groups = [[place for place, other in enumerate(names) if other == name] for name in dict.fromkeys(names)]
+    for alike in groups if configured else ():
+        every = [configured[place] for place in alike]
+        for place in alike:
+            names[place] = _BETWEEN.join((names[place], *in_words(settings_apart(configured[place], every))))
+    taken = Counter(names)
+    names = [run.run_id if taken[name] > 1 else name for name, run in zip(names, runs, strict=True)]
     unique: dict[str, None] = {}
     for name in names:
         numbered = (f"{name} ({number})" for number in count(2))
         unique[name if name not in unique else next(n for n in numbered if n not in unique and n not in names)] = None
     return tuple(unique)
+
+
+_NOT_ASKED = frozenset(
+    {"action", "budget", "created", "hydra", "label", "output_dir", "reporting", "run", "text", "tracking"}
+)
+"""First parts of the keys that change nothing that is asked, or that names have anyway."""
+_MOST_SETTINGS = 3
+
+
+def settings_apart(own: Mapping[str, str], others: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The settings of a flattened configuration that some others have not, at most three; an option stands for its
+    keys."""
+    apart = {key: value for key, value in own.items() if any(other.get(key, value) != value for other in others)}
+    told = [key for key in apart if key.partition(".")[0] not in {*_NOT_ASKED, *(apart if "." in key else ())}]
+    return with_file_names({key: apart[key] for key in told[:_MOST_SETTINGS]})
+
+
+def in_words(settings: Mapping[str, str]) -> list[str]:
+    """`trials=4`: each key by its last part."""
+    return [f"{key.rpartition('.')[2]}={value}" for key, value in settings.items()]
 
 
 def without_common_model(names: Sequence[str], *, model: str) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ import json
 import re
 import shlex
 import time
+import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,31 +17,34 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from contextcliff.analysis.judged_by import compact, differing, rule_of
+from contextcliff.analysis.task_means import task_means
 from contextcliff.datasets.local_files import MAX_BYTES, UnreadableFile
 from contextcliff.datasets.local_files import opened as opened_file
 from contextcliff.findings.finding import Measurement
+from contextcliff.records.report import RunRecord
 from contextcliff.records.sweep import SweepRow, row_from_json
 from contextcliff.reporting.data_files import CONTEXTS_NAME, SAMPLES_NAME, read_contexts, sample_lines
-from contextcliff.reporting.run_names import read_parameters, read_provenance
+from contextcliff.reporting.run_names import in_words, read_parameters, read_provenance, settings_apart
 from contextcliff.reporting.stored_reports import REPORT_NAME, UnreadableReport, read_report
+from contextcliff.seeding import digest_of
 from contextcliff.settings import settings
 from contextcliff.tracking import upload
 from contextcliff.tracking.live import UNDER_WAY, LiveRun
-from contextcliff.tracking.metrics import RULE, tags
+from contextcliff.tracking.metrics import RULE, numbers_of, parameters, tags, valid_key
 from contextcliff.tracking.outgoing import outgoing, own_paths, without_paths
 from contextcliff.tracking.place import MLflowStore, Opened
 from contextcliff.tracking.traces import delete_traces, log_traces
 from contextcliff.tracking.tracker import Tracked, TrackingError, run_title
+from contextcliff.tracking.views import LEADERBOARD, views_of, write_views
 
 if TYPE_CHECKING:
-    from mlflow.entities import Run
+    from mlflow.entities import Experiment, Run
 
     from contextcliff.reporting.stored_sweeps import StoredSweep
 
-HOST = "127.0.0.1"
-_PAGE = f"http://{HOST}:5000"
-_LAYOUT_VERSION = 2
-_COMPARISON = "contextcliff.comparison"
+HOST, PORT = "127.0.0.1", 5000
+PAGE = f"http://{HOST}:{PORT}"
+_LAYOUT_VERSION = 3
 _FOLDER = "contextcliff.folder"
 _MANIFEST = "manifest.json"
 _NEEDED = (REPORT_NAME, SAMPLES_NAME, _MANIFEST)
@@ -102,38 +107,50 @@ class MLflowTracker(MLflowStore):
             _, earlier = _found(opened, tracked)
             return upload.same_upload(earlier, self._labels(tracked)) is not None
 
-    def log_comparison(
+    def log_result(
         self,
+        kind: str,
         name: str,
         *,
         folder: Path,
-        digest: str,
-        run_ids: Sequence[str],
+        title: str,
+        numbers: Mapping[str, object],
         tags: Mapping[str, str],
-        metrics: Mapping[str, float],
+        run_ids: Sequence[str] = (),
     ) -> str:
-        """Upload a comparison, in place of an earlier one of its name, unless that has its `digest`; says where."""
+        """Upload a comparison, a plan or a calibration in the place of an earlier one of its name, unless that says the
+        same; returns where it is."""
+        points, key = list(numbers_of(numbers)), f"contextcliff.{kind}"
+        digest = digest_of(repr((title, run_ids, points, sorted(tags.items()))))
         with self.opened() as opened:
-            client, labels = opened.client, {_COMPARISON: name, "kind": "comparison", upload.DIGEST: digest, **tags}
+            client, labels = opened.client, {key: name, "kind": kind, upload.DIGEST: digest, **tags}
             for place, run_id in enumerate(run_ids):
                 labels[f"compares.{place}"] = run_id
                 if compared := upload.uploads(opened, tag=upload.RUN_ID, value=run_id):
                     labels[f"compares.{place}.mlflow"] = str(compared[0].info.run_id)
-            earlier = upload.uploads(opened, tag=_COMPARISON, value=name)
+            earlier = upload.uploads(opened, tag=key, value=name)
             if (there := upload.same_upload(earlier, labels)) is not None:
                 return self._place(opened, there)
-            new = str(client.create_run(opened.experiment_id, tags=labels, run_name=name).info.run_id)
+            new = str(client.create_run(opened.experiment_id, tags=labels, run_name=title).info.run_id)
             with upload.filling(client, new):
-                upload.log_metrics(client, new, (Measurement(key=key, value=value) for key, value in metrics.items()))
+                upload.log_metrics(client, new, points)
                 client.log_artifacts(new, str(folder))
             _delete(opened, earlier)
             return self._place(opened, new)
 
     def log_sweep(
-        self, sweep: StoredSweep, rows: Sequence[SweepRow], *, folder: Path, typed: Mapping[str, str], over: bool
+        self,
+        sweep: StoredSweep,
+        rows: Sequence[SweepRow],
+        *,
+        folder: Path,
+        typed: Mapping[str, str],
+        over: bool,
+        drawn: Mapping[str, Path],
     ) -> None:
-        """Upload a sweep as it stands, with every file below `folder`; `over`: no further job will end."""
-        from contextcliff.reporting.leaderboard import described
+        """Upload a sweep as it stands, with every file below `folder`, and to its runs the figures that are `drawn` of
+        them, by their folders; `over`: no further job will end."""
+        from contextcliff.reporting.leaderboard import described, name_of
 
         paths = own_paths(typed)
         command, description = (
@@ -143,15 +160,27 @@ class MLflowTracker(MLflowStore):
         ended = [row for row in rows if row.state != "running"]
         failed = sum(row.state == "failed" for row in ended)
         counts = {"jobs/planned": sweep.n_jobs, "jobs/ended": len(ended), "jobs/failed": failed}
+        points = [Measurement(key=key, value=n) for key, n in counts.items()]
+        if over:
+            names = {(row.model, row.kv_policy, str(row.differing)): name_of(row, rows) for row in rows}
+            means = {}
+            for each in task_means(rows):
+                name = re.sub(r"[^\w./=-]+", " ", names[each.model, each.kv_policy, str(each.options)])
+                means[f"mean_over_tasks/{name.strip()}"] = asdict(replace(each, incomplete={}))
+            points += [replace(each, key=valid_key(each.key)) for each in numbers_of(means)]
+        latest = {each.key: each.value for each in points}
         with self.opened() as opened, outgoing(folder, paths=paths, log_text=True) as sent:
             client, run = opened.client, upload.sweep_run(opened, sweep.sweep_id, name=sweep.name, command=command)
             run_id, there = str(run.info.run_id), run.data.metrics
-            new = (Measurement(key=key, value=n) for key, n in counts.items() if there.get(key) != n)
-            upload.log_metrics(client, run_id, new)
+            upload.log_metrics(client, run_id, (each for each in points if there.get(each.key) != latest[each.key]))
             upload.log_tags(client, run_id, {upload.NOTE: description})
             client.log_artifacts(run_id, str(sent))
+            write_views(client, client.get_experiment(opened.experiment_id), sweep=(sweep.sweep_id, sweep.name))
             if over:
                 stopped = any(row.state == "partial" for row in ended) or len(ended) < sweep.n_jobs
+                for job in upload.uploads(opened, tag=upload.SWEEP, value=sweep.sweep_id) if drawn else ():
+                    if (figure := drawn.get(job.data.tags.get(_FOLDER, ""))) is not None:
+                        client.log_artifact(job.info.run_id, str(figure), "comparisons")
                 client.set_terminated(run_id, "FAILED" if failed else "KILLED" if stopped else "FINISHED")
             elif run.info.status != "RUNNING":
                 client.update_run(run_id, status="RUNNING")
@@ -181,20 +210,25 @@ class MLflowTracker(MLflowStore):
                 client.download_artifacts(mlflow_id, name, str(folder))
             return folder
 
-    def leaderboard(self, page: str = _PAGE) -> str:
-        """The address of the experiment's leaderboard, on the server or on a `page` that shows the store."""
+    def address(self, view: str = LEADERBOARD, *, page: str | None = None) -> str | None:
+        """The address of a view of the table of runs: on the server, on a `page` that will show the store, or on one
+        that shows it now; None if there is none."""
         with self.opened() as opened:
-            base = self.shown_uri.rstrip("/") if self.is_web else page
-            return f"{base}/#/experiments/{opened.experiment_id}/runs?viewStateShareKey=leaderboard"
+            experiment = opened.client.get_experiment(opened.experiment_id)
+            if view not in (views := views_of(experiment)):
+                raise TrackingError(f"{self.shown_uri} has no view {view}; it has {', '.join(views)}")
+            base = self.shown_uri.rstrip("/") if self.is_web else page or (PAGE if _shows(experiment) else None)
+            return base and f"{base}/#/experiments/{opened.experiment_id}/runs?viewStateShareKey={view}"
 
-    def ui_command(self) -> str:
+    def ui_command(self, view: str = LEADERBOARD) -> str:
         """The shell command that shows the runs, or `open ADDRESS` where a server does."""
         if self.is_web or self.scheme == "databricks":
             return f"open {self.shown_uri}"
         own = MLflowStore()
         changed = {"uri": self.shown_uri} if self.uri != own.uri else {}
         changed |= {"experiment": self.experiment} if self.experiment != own.experiment else {}
-        return shlex.join(["contextcliff", "ui", *(f"tracking.{key}={value}" for key, value in changed.items())])
+        words = [*([] if view == LEADERBOARD else ["--view", view]), *(f"tracking.{k}={v}" for k, v in changed.items())]
+        return shlex.join(["contextcliff", "ui", *words])
 
     def _place(self, opened: Opened, run_id: str) -> str:
         if self.is_web:
@@ -211,7 +245,7 @@ class MLflowTracker(MLflowStore):
         }
 
     def _free_name(self, opened: Opened, tracked: Tracked) -> str:
-        """The run's title, with a part of the fingerprint where another configuration has the same one."""
+        """The run's title, and where another run has it what differs in their settings, or part of the fingerprint."""
         run = tracked.report.run
         named = any(re.match(r"\+*model\.name=", word) for word in shlex.split(run.command))
         name = run_title(
@@ -222,12 +256,30 @@ class MLflowTracker(MLflowStore):
             kv_policy=run.kv_policy,
             rope=run.rope,
             label=run.label,
+            apart=() if tracked.place is None else in_words(tracked.place.differing),
             rule=tracked.folder.name.removeprefix(run.run_id).lstrip("-"),
         )
-        called = f"attributes.run_name = {upload.quoted(name)}"
-        found = opened.client.search_runs([opened.experiment_id], called, max_results=50)
-        taken = any(each.data.tags.get(upload.RUN_ID) not in (run.run_id, None) for each in found)
-        return f"{name} · {run.fingerprint[:8]}" if taken else name
+        if not (others := self._called(opened, name, run)):
+            return name
+        apart = settings_apart(parameters(tracked.parameters), [each.data.params for each in others])
+        told = " · ".join((name, *in_words(apart)))
+        return told if apart and not self._called(opened, told, run) else f"{told} · {run.fingerprint[:8]}"
+
+    def _called(self, opened: Opened, name: str, run: RunRecord) -> list[Run]:
+        found = opened.client.search_runs(
+            [opened.experiment_id], f"attributes.run_name = {upload.quoted(name)}", max_results=50
+        )
+        return [each for each in found if each.data.tags.get(upload.RUN_ID) not in (run.run_id, None)]
+
+
+def _shows(experiment: Experiment) -> bool:
+    """Whether a server at MLflow's own port shows the store of this experiment."""
+    asked = f"{PAGE}/api/2.0/mlflow/experiments/get?experiment_id={experiment.experiment_id}"
+    own, errors = [experiment.artifact_location, experiment.creation_time], (OSError, ValueError, KeyError, TypeError)
+    with suppress(*errors), urllib.request.urlopen(asked, timeout=2.0) as answer:  # noqa: S310 - our own address
+        there = json.load(answer)["experiment"]
+        return own == [there["artifact_location"], int(there["creation_time"])]
+    return False
 
 
 def _found(opened: Opened, tracked: Tracked) -> tuple[list[Run], list[Run]]:

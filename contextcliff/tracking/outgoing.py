@@ -30,11 +30,11 @@ def own_paths(parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool) -> Iterator[Path]:
-    """A folder with what of `folder` is uploaded; gone when the block ends. Without `log_text`, files go without texts
-    of the model, the documents and the task, or stay here."""
+def outgoing(folder: Path, *, paths: Mapping[str, str], log_text: bool, files: str = "**/*") -> Iterator[Path]:
+    """A folder with those `files` of `folder` that are uploaded; gone when the block ends. Without `log_text`, files go
+    without texts of the model, the documents and the task, or stay here."""
     with tempfile.TemporaryDirectory(prefix="contextcliff-upload-") as made:
-        for file in sorted(folder.rglob("*")):
+        for file in sorted(folder.glob(files)):
             name = file.relative_to(folder)
             # A hidden one is something that a process that was killed did not finish.
             if not file.is_file() or file.is_symlink() or any(part.startswith(".") for part in name.parts):

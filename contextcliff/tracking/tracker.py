@@ -42,15 +42,26 @@ class NoTracker:
 
 
 def run_title(
-    model: str, *, option: str, engine: str, task: str, kv_policy: str, rope: str = "", label: str = "", rule: str = ""
+    model: str,
+    *,
+    option: str,
+    engine: str,
+    task: str,
+    kv_policy: str,
+    rope: str = "",
+    label: str = "",
+    apart: Sequence[str] = (),
+    rule: str = "",
 ) -> str:
-    """`qwen · niah · q8_0`, then what else was chosen; `rule` says by what a further report was judged. The model goes
-    by the option of `conf/model/` by which it was chosen, else by the last part of its name."""
+    """`qwen · niah · q8_0`, then what else was chosen: `apart` tells it from other runs, `rule` says by what a
+    further report was judged. The model goes by the option of `conf/model/` by which it was chosen, else by the last
+    part of its name."""
     if option in ("", "served"):
         bare = model.removesuffix(shown_model("", engine=engine))  # it may be marked already
         last = bare.rstrip("/").rpartition("/")[2] or bare
         option = last if len(last) <= _LONGEST_MODEL else f"{last[:_LONGEST_MODEL]}…"
-    return " · ".join(filter(None, (shown_model(option, engine=engine), task, kv_policy, rope, label, rule)))
+    parts = (shown_model(option, engine=engine), task, kv_policy, rope, label, *apart, rule)
+    return " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

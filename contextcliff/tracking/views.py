@@ -23,6 +23,8 @@ _TAG = "mlflow.sharedViewState."
 _KIND = "mlflow.experimentKind"
 _OF_RUNS = "custom_model_development"
 """The kind of experiment whose page opens with the table of runs."""
+LEADERBOARD = "leaderboard"
+"""The key of the view of all runs."""
 _RUN_NAME = "attributes.`Run Name`"
 
 
@@ -30,7 +32,7 @@ def _state(view: dict[str, Any], given: dict[str, Any]) -> dict[str, object]:
     columns, order = [*given["answer"], *view["columns"]], view["order"]
     state: dict[str, object] = {
         **given["state"],
-        "searchFilter": "tags.task != ''" if view["jobs_alone"] else "",
+        "searchFilter": view["filter"],
         "orderByKey": order,
         "orderByAsc": order.startswith("tags."),
         "selectedColumns": columns,
@@ -50,20 +52,35 @@ def _chart(key: str, given: dict[str, Any]) -> dict[str, object]:
     return {**given[kind], **named, **selected}
 
 
-def write_views(client: MlflowClient, experiment: Experiment) -> None:
+def write_views(client: MlflowClient, experiment: Experiment, *, sweep: tuple[str, str] | None = None) -> None:
+    """Write the views that the experiment lacks; of a `sweep`, given by id and name, the one of its jobs."""
     experiment_id = str(experiment.experiment_id)
     if _KIND not in experiment.tags:
         _set_tag(client, experiment_id, _KIND, _OF_RUNS)
     text = (files("contextcliff.tracking") / "views.yaml").read_text(encoding="utf-8")
     digest = hashlib.sha256(text.encode()).hexdigest()[:12]
     given = yaml.safe_load(text)
-    for key, view in given["views"].items():
+    views = given["views"]
+    if sweep is not None:
+        (sweep_id, name), view = sweep, given["sweep"]
+        views = {sweep_view(sweep_id): {**view, "name": name, "filter": view["filter"].replace("ID", sweep_id)}}
+    for key, view in views.items():
         if digest in experiment.tags.get(f"{_TAG}{key}", ""):
             continue
         now = int(time.time() * 1000)
         packed = "deflate;" + base64.b64encode(zlib.compress(json.dumps(_state(view, given)).encode())).decode()
         value = {"name": view["name"], "createdAt": now, "updatedAt": now, "state": packed, "contextcliff": digest}
         _set_tag(client, experiment_id, f"{_TAG}{key}", json.dumps(value))
+
+
+def sweep_view(sweep_id: str) -> str:
+    """The key of a sweep's own view."""
+    return f"sweep-{sweep_id}"
+
+
+def views_of(experiment: Experiment) -> tuple[str, ...]:
+    """The keys of the views that an experiment has."""
+    return tuple(sorted(key.removeprefix(_TAG) for key in experiment.tags if key.startswith(_TAG)))
 
 
 def _set_tag(client: MlflowClient, experiment_id: str, key: str, value: str) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
 from contextcliff.analysis.study import Study
-from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Measurement, Text, measured
+from contextcliff.findings.finding import Block, Finding, FinishedRun, Image, Text
 from contextcliff.findings.score import curve_figure
 from contextcliff.records.analysis import Bin
 from contextcliff.records.report import Report
@@ -76,19 +76,6 @@ class WritingFinding(Finding[Writing]):
 
     def show(self, report: Report) -> tuple[Block, ...]:
         return tuple(blocks(report, as_shown(self.of(report))))
-
-    def metrics(self, report: Report) -> Iterator[Measurement]:
-        writing = self.of(report)
-        for level in writing.health.levels if writing.health is not None else ():
-            yield Measurement(key="writing/healthy_share", value=level.share, step=level.context_tokens)
-        for tier in writing.tiers:
-            step = tier.context_tokens
-            yield Measurement(key="writing/composite", value=tier.composite.mean, step=step)
-            yield from measured("writing/composite_", tier.composite, "ci_low", "ci_high", step=step)
-            yield Measurement(key="writing/composite_classic", value=tier.composite_classic.mean, step=step)
-            for each in tier.measures:
-                yield Measurement(key=f"writing/{each.name}", value=each.mean, step=step)
-                yield from measured(f"writing/{each.name}_", each, "std", "original", "z", step=step)
 
     def tags(self, report: Report) -> Mapping[str, str]:
         return {"writing_verdict": str(self.of(report).verdict)}

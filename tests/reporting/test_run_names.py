@@ -31,6 +31,21 @@ def test_runs_alike_in_all_go_by_their_run_ids() -> None:
     assert run_names.unique_names(runs) == ("run-1", "run-2", "run-2 (2)")
 
 
+def test_runs_alike_in_all_of_these_go_by_the_settings_in_which_they_differ() -> None:
+    runs = [run_names.RunFacts(run_id=run_id, model="glm") for run_id in ("run-1", "run-2", "run-3", "run-4")]
+    first = {"dataset": "essays", "dataset.language": "en", "task.trials": "4", "output_dir": "here", "created": "1"}
+    configured = [
+        first,
+        {**first, "task.trials": "8", "output_dir": "there", "created": "2"},
+        {**first, "dataset": "synthetic", "dataset.language": "ja"},
+        {**first, "dataset": "synthetic", "dataset.language": "ja", "created": "4"},
+    ]
+    assert run_names.unique_names(runs, configured) == (
+        *("glm · dataset=essays · trials=4", "glm · dataset=essays · trials=8"),
+        *("run-3", "run-4"),
+    )
+
+
 words = st.sampled_from(["a", "a (2)", "b", ""])
 facts = st.builds(run_names.RunFacts, run_id=words, model=words, kv_policy=words, label=st.none() | words)
 

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from contextcliff.findings import drawing
-from contextcliff.findings.finding import Finding, Image, Text, Measurement, Pairs, Text
+from contextcliff.findings.finding import Finding, Image, Pairs, Text
 from contextcliff.records.note import Note
 
 
@@ -72,9 +72,6 @@ class LargestFallFinding(Finding[LargestFall]):
         found = self.of(report)
         figure = Image(name="largest_fall", caption="The largest fall", draw=lambda: _figure(found))
         return (Pairs(rows=(("To", f"{found.to_tokens:,}"),)), figure)
-
-    def metrics(self, report):
-        yield Measurement(key="largest_fall", value=self.of(report).fall)
 
     def tags(self, report):
         return {"has_largest_fall": "true"}
@@ -127,7 +124,7 @@ def test_it_is_on_the_console_and_in_the_report_with_its_figure(report: Report, 
 
 
 def test_it_is_a_metric_a_tag_and_part_of_the_digest(report: Report) -> None:
-    (point,) = (each for each in measurements(report) if each.key == "largest_fall")
+    (point,) = (each for each in measurements(report) if each.key == "largest_fall/fall")
     assert point.step == 0
     assert point.value == pytest.approx(0.55)
     assert tags(report)["has_largest_fall"] == "true"

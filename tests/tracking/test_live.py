@@ -13,6 +13,7 @@ import pytest
 
 from contextcliff.tracking.live import LiveRun
 from contextcliff.tracking.mlflow import MLflowTracker
+from contextcliff.tracking.tracker import SweepPlace
 from tests.commands import started
 from tests.tracking.tracking_runs import RUN_ID, client_of, points, report, runs_of, states_of, tracked
 
@@ -86,10 +87,14 @@ def test_a_whole_report_takes_the_place_of_all_attempts(tracker: MLflowTracker, 
 
 
 def test_two_configurations_never_share_a_name(tracker: MLflowTracker, tmp_path: Path) -> None:
-    for run_id, fingerprint in (("one", "1111aaaa2222"), ("two", "3333bbbb4444")):
-        tracker.log(tracked(tmp_path, report(run_id=run_id, fingerprint=fingerprint)))
-    names = {run.info.run_name for run in runs_of(tracker)}
-    assert names == {"qwen · niah · none", "qwen · niah · none · 3333bbbb"}
+    one, more = {"task.trials": "4", "output_dir": "here"}, {"task.trials": "8", "output_dir": "there"}
+    swept = SweepPlace(sweep_id="a1", name="sweep", command="", job=0, n_jobs=2, differing={"task.depths": "[0.5]"})
+    for number, (parameters, place) in enumerate([(one, None), (more, None), (one, None), (one, swept)]):
+        made = report(run_id=f"run-{number}", fingerprint=f"{number}11aaaa2222")
+        tracker.log(tracked(tmp_path, made, parameters=parameters, place=place))
+    apart = ("", " · trials=8", " · 211aaaa2", " · depths=[0.5]")
+    names = {run.data.tags.get("contextcliff.run_id"): run.info.run_name for run in runs_of(tracker)}
+    assert [names[f"run-{number}"] for number in range(4)] == [f"qwen · niah · none{told}" for told in apart]
 
 
 def test_a_model_that_runs_here_has_the_load_of_the_machine(
@@ -106,7 +111,7 @@ def sending(folder: Path) -> MLflowTracker:
     """The tracker of a run that has begun to send, with its store made under the tracker's own lock."""
     wait_for(lambda: list(folder.rglob("state.db")))
     tracker = MLflowTracker(uri=f"sqlite:///{folder}/mlruns/mlflow.db")
-    tracker.leaderboard()
+    tracker.address()
     running(tracker)
     time.sleep(2)
     return tracker

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +21,13 @@ from contextcliff.records.report import Report
 from contextcliff.reporting.files import write_report_files
 from contextcliff.reporting.schema import flatten
 from contextcliff.tracking import metrics
-from contextcliff.tracking.metrics import digest, measurements, parameters, tags, valid_key
+from contextcliff.tracking.metrics import LEFT_OUT, digest, measurements, numbers_of, parameters, tags, valid_key
 from contextcliff.tracking.mlflow import tracked_of
 from contextcliff.tracking.tracker import TrackingError
 from tests.golden.test_shown_reports import REPORTS
 from tests.simulated_reports import edited, findings_in, simulated
 from tests.tracking.tracking_runs import report
+from tests.valid_reports import SCHEMA_FILE
 
 
 def test_what_was_not_measured_is_not_logged() -> None:
@@ -74,6 +78,42 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
             yield from leaves(value[key], (*path, key))
     else:
         yield path
+
+
+def filled(schema: Any, definitions: Any, values: Iterator[int]) -> Any:
+    """Something that has every field of a JSON Schema, with a number of its own in each place for a number."""
+    schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    schema = next((each for each in schema.get("anyOf", ()) if each.get("type") != "null"), schema)
+    if "$ref" in schema:
+        return filled(schema, definitions, values)
+    if "properties" in schema:
+        return {key: filled(inner, definitions, values) for key, inner in schema["properties"].items()}
+    if isinstance(inner := schema.get("additionalProperties"), dict):
+        return {"one": filled(inner, definitions, values)}
+    if inner := schema.get("prefixItems") or schema.get("items"):
+        return [filled(each, definitions, values) for each in (inner if isinstance(inner, list) else [inner])]
+    return next(values) if re.search("integer|number|const", str(schema.get("type", "") or [*schema])) else "text"
+
+
+def test_every_number_of_a_report_is_a_metric_or_left_out_for_a_reason() -> None:
+    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    flat = filled(schema, schema["$defs"], count(1000))
+    kept = {number for point in numbers_of(flat) for number in (point.value, point.step)}
+    lacking = set()
+    for path in leaves(flat):
+        value: Any = flat
+        for key in path:
+            value = value[key]
+        if isinstance(value, int) and value not in kept and path[-1] != "depth":  # which is part of a name, or a step
+            lacking.add(".".join(str(key) for key in path if key != 0))
+    assert {each for each in lacking if not each.startswith(tuple(LEFT_OUT))} == set()
+    assert {each for each in LEFT_OUT if not any(name.startswith(each) for name in lacking)} == set()
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_no_two_numbers_of_a_report_share_a_name_and_a_step(name: str) -> None:
+    found = Counter((valid_key(each.key), each.step) for each in numbers_of(flatten(REPORTS[name]())))
+    assert {place for place, n in found.items() if n > 1} == set()
 
 
 def test_everything_in_a_report_is_in_its_digest_but_how_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:

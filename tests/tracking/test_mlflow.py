@@ -9,13 +9,17 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 import warnings
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
 
+import contextcliff.tracking.mlflow as mlflow_module
 import contextcliff.tracking.place as place_module
 from contextcliff.tracking.mlflow import MLflowTracker
 from contextcliff.tracking.place import _try_sqlite
@@ -302,3 +306,41 @@ def test_places_that_keep_nothing_are_refused_by_key(uri: str) -> None:
 )
 def test_the_command_names_the_store_as_it_was_given_without_a_password(uri: str, command: str) -> None:
     assert MLflowTracker(uri=uri).ui_command() == command
+
+
+def test_a_page_is_linked_where_it_shows_this_store_and_a_view_that_is_not_there_is_refused(
+    tracker: MLflowTracker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert MLflowTracker().ui_command("sweep-a1") == "contextcliff ui --view sweep-a1"
+    tracker.address(page="http://page")  # makes the experiment
+    experiment = client_of(tracker).get_experiment(experiment_of(tracker))
+    shown = {"artifact_location": experiment.artifact_location, "creation_time": experiment.creation_time}
+    other = {**shown, "creation_time": 1}
+    for answer, linked in ((None, False), (other, False), (shown, True)):
+        with page_of(answer) as page:
+            monkeypatch.setattr(mlflow_module, "PAGE", page)
+            address = f"{page}/#/experiments/{experiment.experiment_id}/runs?viewStateShareKey=curves"
+            assert tracker.address("curves") == (address if linked else None)
+    with pytest.raises(TrackingError, match="has no view sweep-a1; it has by-task, curves, kv-policies, leaderboard"):
+        tracker.address("sweep-a1")
+
+
+@contextmanager
+def page_of(experiment: Mapping[str, object] | None) -> Iterator[str]:
+    """A server that answers as MLflow's page does; one that answers otherwise without an experiment."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"hello" if experiment is None else json.dumps({"experiment": experiment}).encode())
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = HTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()

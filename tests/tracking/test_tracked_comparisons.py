@@ -40,6 +40,31 @@ def test_a_comparison_is_a_run_that_links_its_runs(compared: Path) -> None:
     assert tags["candidate_1.verdict"] == stored["candidates"][0]["verdict"] == "worse"
     assert metrics["candidate_1/difference"] == stored["candidates"][0]["decision"]["overall"]["mean"]
     assert metrics["candidate_1/pairs"] == 44.0
+    longest = stored["candidates"][0]["decision"]["lengths"][-1]
+    assert metrics["candidate_1/by_length/difference_mean"] == longest["difference"]["mean"]
+    assert metrics["candidate_1/by_length/p_worse"] == longest["p_worse"]
+
+
+@pytest.mark.slow
+def test_a_plan_and_a_calibration_are_runs_where_that_is_asked_for(tmp_path: Path) -> None:
+    uri = f"tracking.uri=sqlite:///{tmp_path}/mlruns/mlflow.db"
+    calibration = ("action=calibrate", "action.runs=2", "action.laws=[flat_95]", "action.designs=[walk]")
+    for asked in (("action=plan", *NEEDLES), calibration):
+        for track in ("false", "true"):
+            run(tmp_path, *asked, f"action.track={track}", "tracking=mlflow", uri)
+    plan, calibrated = sorted(tracked_runs(tmp_path), key=lambda each: each.data.tags["kind"], reverse=True)
+    written = json.loads((tmp_path / "outputs" / "plan.json").read_text(encoding="utf-8"))
+    assert plan.data.metrics["plan/samples"] == written["samples"]
+    assert plan.data.metrics["plan/bins_samples"] == written["bins"][-1]["samples"]
+    assert calibrated.data.metrics["calibration/flat_95_walk_runs"] == 2.0
+    names = [str(each.info.run_name) for each in (plan, calibrated)]
+    assert names == ["plan · smollm2 (simulated) · niah · f16", "calibration · threshold=0.8"]
+    kept = {
+        file.name
+        for each in (plan, calibrated)
+        for file in (tmp_path / "mlruns" / each.info.run_id / "artifacts").iterdir()
+    }
+    assert kept == {"plan.json", "calibration.json", "calibration.md"}
 
 
 @pytest.mark.slow
