@@ -152,7 +152,9 @@ def test_a_remark_that_begins_with_a_number_says_the_default() -> None:
 @pytest.mark.slow
 def test_the_files_that_the_rows_name_are_written_and_have_the_parts_that_are_named(own: Path) -> None:
     drawn = (*SIMULATED, "reporting.figures=true")
-    run(own, "experiment=context_rot_ja", *drawn, "task.save_contexts=true")
+    slope = ("engine.law=slope", "engine.cliff_tokens=8000", "engine.slope_octaves=5")
+    lengths = ("task.lengths=[250,500,1000,2000,4000,7900]", "task.trials=4")  # as many as a shape is told by
+    run(own, "experiment=context_rot_ja", *drawn, "task.save_contexts=true", *slope, *lengths)
     (asked,) = folders(own)
     without_server = [each for each in NOVEL.arguments if not each.startswith(("engine", "model"))]
     run(own, *without_server, *drawn, "task.rounds=2")

@@ -139,7 +139,7 @@ COMPOSED = [
     command
     for command in dict.fromkeys([*COMMANDS, *ON_OTHER_PAGES])
     if command not in PLACEHOLDERS
-    and command.arguments != ["ui"]
+    and command.arguments[:1] != ["ui"]
     and not {"--config-dir", "--shell-completion", "--help"} & {*command.arguments}
 ]
 
