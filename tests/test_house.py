@@ -23,14 +23,14 @@ from tests.commands import python
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "contextcliff"
 LIMITS = {
-    "lines of contextcliff/": 46_709,
+    "lines of contextcliff/": 47_206,
     "modules of contextcliff/ without __init__.py": 247,
-    "lines of the largest module": 423,
-    "lines of tests/": 31_928,
-    "data records": 355,
-    "modules of ours that --help imports": 10,
+    "lines of the largest module": 421,
+    "lines of tests/": 32_520,
+    "data records": 354,
+    "modules of ours that --help imports": 9,
     "modules of ours that a niah run imports": 146,
-    "modules of ours that action=plan imports": 122,
+    "modules of ours that action=plan imports": 121,
     "import circles": 0,
     "methods of other libraries that are replaced": 0,
 }
