@@ -42,12 +42,14 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [GRID, KEY, TAGS, QUOTES], ids=["grid", "key", "tags", "quotes"])
 def test_a_command_without_a_server_can_be_sent(own: Path, command: Command) -> None:
     run(own, *command.arguments, *SIMULATED, "action=plan")
     assert plan_of(own)["samples"] == 35 * 35 if command == GRID else plan_of(own)["search"]
 
 
+@pytest.mark.slow
 def test_a_command_with_a_server_runs_on_one_that_is_as_the_page_says(own: Path, tokenizer: str) -> None:
     few = ("task.lengths=[512]", "task.depths=[0.5]", "task.trials=2", *QUIET)
     counted = ("tokenizer=huggingface", f"tokenizer.name={tokenizer}")
@@ -151,10 +153,9 @@ def test_a_remark_that_begins_with_a_number_says_the_default() -> None:
 
 @pytest.mark.slow
 def test_the_files_that_the_rows_name_are_written_and_have_the_parts_that_are_named(own: Path) -> None:
-    drawn = (*SIMULATED, "reporting.figures=true")
-    slope = ("engine.law=slope", "engine.cliff_tokens=8000", "engine.slope_octaves=5")
+    drawn = (*SIMULATED, "reporting.figures=true", "engine.law=slope", "engine.cliff_tokens=8000")
     lengths = ("task.lengths=[250,500,1000,2000,4000,7900]", "task.trials=4")  # as many as a shape is told by
-    run(own, "experiment=context_rot_ja", *drawn, "task.save_contexts=true", *slope, *lengths)
+    run(own, "experiment=context_rot_ja", *drawn, "task.save_contexts=true", "engine.slope_octaves=5", *lengths)
     (asked,) = folders(own)
     without_server = [each for each in NOVEL.arguments if not each.startswith(("engine", "model"))]
     run(own, *without_server, *drawn, "task.rounds=2")

@@ -44,6 +44,7 @@ def test_a_wrong_answer_is_wrong_in_any_script(answer: str) -> None:
     assert all(token_f1(_scrambled(answer, Random(seed)), answer) < 0.5 for seed in range(20))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "language"), [("the_tide_clerk", "en"), ("shiomachi_no_kirokugakari", "ja")])
 def test_it_writes_as_the_author_does_and_a_loop_is_beyond_the_author(name: str, language: str) -> None:
     text = files("contextcliff.datasets").joinpath("texts", f"{name}.txt").read_text(encoding="utf-8")
@@ -55,9 +56,7 @@ def test_it_writes_as_the_author_does_and_a_loop_is_beyond_the_author(name: str,
             written, prompt=context, reference=text[len(context) :][: len(written)], document=text, language=language,
             word_list=words, shortfall=0.0,
         )  # fmt: skip
-        limit = author_limit(text, language, words, len(written))
-        assert limit is not None
-        return found[COMPOSITE] <= limit
+        return found[COMPOSITE] <= (author_limit(text, language, words, len(written)) or 0.0)
 
-    assert sum(within(loops=False, round_number=number) for number in range(10)) >= 9
-    assert not any(within(loops=True, round_number=number) for number in range(10))
+    healthy = [sum(within(loops=loops, round_number=number) for number in range(10)) for loops in (False, True)]
+    assert healthy[0] >= 9 > 0 == healthy[1]
