@@ -78,7 +78,7 @@ def _claim(study: Study, least: Limit) -> Note | None:
     relative, base, at = threshold.relative, None, sequence.stop or sequence.results[-1]
     if relative is not None and not relative.is_low:
         base = relative.baseline.bin.median_tokens
-    elif relative is not None:  # a share of next to nothing is no threshold
+    elif relative is not None:  # a share of a baseline near 0 is no threshold
         at, share = relative.baseline, LOW_BASELINE
     tokens = at.bin.median_tokens
     lengths = Note("more than {tokens:,} tokens", tokens=base) if base == tokens else Note("{n:,} tokens", n=tokens)

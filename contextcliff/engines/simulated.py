@@ -180,8 +180,6 @@ def _wrong_answer(sample: Sample, rng: random.Random) -> str:
 
 _SENTENCE = re.compile(r"[^.!?。！？]+[.!?。！？]")
 _MARKS = re.compile(r"""["“”‘()\[\]_—–]|(?<!\w)['’]|['’](?!\w)|--+""")
-_FILLED = 0.9
-"""Share of the tokens asked for that are written: another tokenizer counts some more."""
 
 
 def _prose(context: str, *, loops: bool, tokens: int, rng: random.Random) -> str:
@@ -192,7 +190,7 @@ def _prose(context: str, *, loops: bool, tokens: int, rng: random.Random) -> str
     again = rng.uniform(0.6, 0.95) if loops else 0.0
     written: list[str] = []
     count = 0
-    while count < tokens * _FILLED:
+    while count < tokens * 0.9:  # another tokenizer counts some more
         repeats = written and rng.random() < again
         written.append(rng.choice(written[-3:]) if repeats else _reordered(next(fresh).strip(), rng))
         count += len(WordTokenizer().starts(written[-1]))

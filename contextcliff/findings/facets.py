@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from contextcliff.analysis.bins import summarise
 from contextcliff.analysis.lengths import pooled_evidence
@@ -211,8 +211,9 @@ def _draw(axes: Axes, facet: str, rows: Sequence[FacetRow], *, mean: float | Non
     if mean is not None:
         axes.axvline(mean, color="0.4", linestyle="--", linewidth=1)
     axes.hlines(places, [row.ci_low for row in rows], [row.ci_high for row in rows], color=BLUE, alpha=0.6, linewidth=2)
-    sure = [0.3 if row.n_samples == 1 else 1.0 for row in rows]  # a single sample is faint, as in the heatmap
-    axes.scatter([row.mean for row in rows], places, color=BLUE, s=25, alpha=sure)  # type: ignore[arg-type]
+    # A single sample is faint, as in the heatmap. The stub knows one alpha for all.
+    sure: Any = [0.3 if row.n_samples == 1 else 1.0 for row in rows]
+    axes.scatter([row.mean for row in rows], places, color=BLUE, s=25, alpha=sure)
     for i, row in enumerate(rows):
         beside = ((short(row.value, _LONGEST), 0, -5, "right", "black"), (f"n={row.n_samples:,}", 1, 5, "left", GREY))
         for text, x, offset, align, colour in beside:

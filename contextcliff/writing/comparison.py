@@ -218,7 +218,12 @@ class WritingComparison(ComparisonPart):
             blocks=(*paired.difference_blocks(pairwise, baseline=base.name), *_blocks(having, compared, contests)),
             data={
                 "measures": [
-                    {**asdict(one), "reason": str(one.reason or ""), "sentence": contest_sentence(one)}
+                    {
+                        **asdict(one),
+                        "winner": one.winner,
+                        "reason": str(one.reason or ""),
+                        "sentence": contest_sentence(one),
+                    }
                     for one in contests
                 ],
                 "measure_differences": paired.difference_data(pairwise),

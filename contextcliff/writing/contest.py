@@ -127,8 +127,8 @@ class WritingRange:
 class WritingContest:
     """One measure over the runs that have it.
 
-    `winner` is set if the interval of the best's lead over `next_best` lies above 0. Else `ahead` are those who lead
-    all others together, if any do, and the difference is that of the last of them to `next_best`."""
+    `ahead` are the best, if the interval of their lead over `next_best` lies above 0; the difference is that of the
+    last of them."""
 
     measure: str
     worse: int
@@ -144,10 +144,14 @@ class WritingContest:
     ci_low: float | None = None
     ci_high: float | None = None
     confidence: float
-    winner: str | None = None
     ahead: tuple[str, ...] = ()
     reason: Note | None = None
-    """Why there is no winner."""
+    """Why nobody is ahead."""
+
+    @property
+    def winner(self) -> str | None:
+        """The one that is ahead of all others; None where there is none, or several are together."""
+        return self.ahead[0] if len(self.ahead) == 1 else None
 
 
 _Points = Mapping[int, tuple[float, float | None, int]]
@@ -178,15 +182,7 @@ def _contest(measure: str, sides: Sequence[WritingSide], confidence: float) -> W
         confidence=confidence,
         reason=_obstacle(measure, having, common),
     )
-    if contest.reason is None:
-        contest = _with_lead(contest, compared)
-    if contest.reason is None and scale == "raw":
-        compared_runs = (*contest.ahead, contest.next_best)
-        reason = unequal_lengths(measure, [side for side in having if side.name in compared_runs], common)
-        contest = replace(contest, reason=reason)
-    if contest.reason is not None:
-        return replace(contest, ahead=())
-    return replace(contest, winner=contest.best) if len(contest.ahead) == 1 else contest
+    return contest if contest.reason is not None else _with_lead(contest, compared, having)
 
 
 def _points(writing: Writing, measure: str, scale: Scale) -> _Points:
@@ -224,34 +220,38 @@ def _obstacle(measure: str, having: Sequence[WritingSide], common: Sequence[int]
     return different_rules(measure, having) or (None if common else Note("no length in common"))
 
 
-def _with_lead(contest: WritingContest, points: Mapping[str, _Points]) -> WritingContest:
+def _with_lead(contest: WritingContest, points: Mapping[str, _Points], sides: Sequence[WritingSide]) -> WritingContest:
     """The best against the next best, or the first of the best few against the rest."""
-    means = {run: _mean(of, contest.common_tokens) for run, of in points.items()}
+    common = contest.common_tokens
+    means = {run: _mean(of, common) for run, of in points.items()}
     order = sorted(means, key=lambda run: contest.worse * means[run])
-    leads = [_lead(contest, points, order, behind) for behind in range(1, len(order))]
-    return next((lead for lead in leads if lead.reason is None), leads[0])
 
+    def lead(behind: int) -> WritingContest:
+        """That of the first `behind` runs over the next, with a reason where it is not shown."""
+        ahead, after = order[:behind], order[behind]
+        difference = abs(means[after] - means[ahead[-1]])
+        low = high = None
+        reason: Note | None = None
+        pairs = [points[run][tokens] for run in (ahead[-1], after) for tokens in common]
+        if not difference:
+            reason = Note("the best two have the same mean")
+        elif any(n < 2 or std is None for _, std, n in pairs):
+            reason = Note("there are too few rounds to tell")
+        elif (half := _half_width(pairs, len(common), contest.confidence)) is None:
+            reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
+        else:
+            low, high = difference - half, difference + half
+            reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
+        if reason is None and contest.scale == "raw":
+            compared = [side for side in sides if side.name in (*ahead, after)]
+            reason = unequal_lengths(contest.measure, compared, common)
+        return replace(
+            contest, best=ahead[0], ahead=() if reason else tuple(ahead), next_best=after, difference=difference,
+            ci_low=low, ci_high=high, reason=reason,
+        )  # fmt: skip
 
-def _lead(contest: WritingContest, points: Mapping[str, _Points], order: Sequence[str], behind: int) -> WritingContest:
-    """The contest with the lead of the first `behind` runs over the next; a reason where it is not shown."""
-    common, last, after = contest.common_tokens, order[behind - 1], order[behind]
-    difference = abs(_mean(points[after], common) - _mean(points[last], common))
-    low = high = None
-    reason: Note | None = None
-    pairs = [points[run][tokens] for run in (last, after) for tokens in common]
-    if not difference:
-        reason = Note("the best two have the same mean")
-    elif any(n < 2 or std is None for _, std, n in pairs):
-        reason = Note("there are too few rounds to tell")
-    elif (half := _half_width(pairs, len(common), contest.confidence)) is None:
-        reason = Note("the rounds do not vary, so nothing says how far the means are to be trusted")
-    else:
-        low, high = difference - half, difference + half
-        reason = None if low > 0 else Note("rounds like these can't tell that from no difference")
-    return replace(
-        contest, best=order[0], ahead=tuple(order[:behind]), next_best=after, difference=difference, ci_low=low,
-        ci_high=high, reason=reason,
-    )  # fmt: skip
+    leads = [lead(behind) for behind in range(1, len(order))]
+    return next((each for each in leads if each.reason is None), leads[0])
 
 
 def _half_width(points: Iterable[tuple[float, float | None, int]], lengths: int, confidence: float) -> float | None:

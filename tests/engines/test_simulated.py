@@ -58,5 +58,5 @@ def test_it_writes_as_the_author_does_and_a_loop_is_beyond_the_author(name: str,
         )  # fmt: skip
         return found[COMPOSITE] <= (author_limit(text, language, words, len(written)) or 0.0)
 
-    healthy = [sum(within(loops=loops, round_number=number) for number in range(10)) for loops in (False, True)]
-    assert healthy[0] >= 9 > 0 == healthy[1]
+    assert sum(within(loops=False, round_number=number) for number in range(10)) >= 9
+    assert not any(within(loops=True, round_number=number) for number in range(10))

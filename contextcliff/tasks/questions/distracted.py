@@ -18,7 +18,6 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import Question, Span
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.note import Note
 from contextcliff.records.sample import Reference, Sample
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import PositiveInt, settings
@@ -74,8 +73,7 @@ class DistractedQa(Depths):
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self._metric)
 
-    def claim_by(self, metrics: Collection[str]) -> Note:
-        return claim_by(metrics)
+    claim_by = staticmethod(claim_by)
 
     @property
     def _metric(self) -> str | OwnMetric:

@@ -11,7 +11,7 @@ import math
 import random
 import sys
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, zip_longest
 from typing import Annotated, Literal
@@ -21,7 +21,6 @@ from pydantic import Field
 from contextcliff.errors import ConfigError
 from contextcliff.records.corpus import AuditBin, LengthAudit, Question
 from contextcliff.records.generation import Generation, Score
-from contextcliff.records.note import Note
 from contextcliff.records.sample import Passage, Prompt, Recipe, Reference, Sample, Words
 from contextcliff.seeding import digest_of, seed_of
 from contextcliff.settings import Count, Few, NonNegativeInt, PositiveInt, settings
@@ -94,8 +93,7 @@ class Qa(Task):
     def metrics_of(self, samples: Iterable[Sample]) -> tuple[str, ...]:
         return deciding(samples, self.metric)
 
-    def claim_by(self, metrics: Collection[str]) -> Note:
-        return claim_by(metrics)
+    claim_by = staticmethod(claim_by)
 
     def longest_context(self, context_budget: ContextBudget) -> int:
         longest = context_budget.context_window - max(self.reserve_tokens, self.longest_answer(context_budget))
